@@ -1,0 +1,60 @@
+#include "cli/command_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tk::cli {
+namespace {
+
+constexpr std::array kRows = {
+    CommandRow{"topics create", "Topics", "make a topic", bind_topics_create},
+    CommandRow{"topics list", "Topics", "list the topics of the data directory", bind_topics_list},
+    CommandRow{"topics describe", "Topics", "show partitions, offsets, sizes and configs",
+               bind_topics_describe},
+    CommandRow{"topics alter", "Topics", "add partitions, change configs", bind_topics_alter},
+    CommandRow{"topics delete", "Topics", "delete a topic with its records", bind_topics_delete},
+    CommandRow{"produce", "Records", "append records from stdin or files to a topic", bind_produce},
+    CommandRow{"consume", "Records", "print the records of topics", bind_consume},
+    CommandRow{"dump-log", "Files", "show what log, index and checkpoint files hold", bind_dump_log},
+    CommandRow{"verify", "Files", "check everything, change nothing", bind_verify},
+    CommandRow{"recover", "Files", "repair partitions as opening after a crash does", bind_recover},
+    CommandRow{"completion", "Other", "print completions for a shell", bind_completion},
+    CommandRow{"help", "Other", "show the help of a command", bind_help},
+};
+
+std::string_view first_word(std::string_view name) {
+  return name.substr(0, name.find(' '));
+}
+
+}  // namespace
+
+std::span<const CommandRow> command_rows() {
+  return kRows;
+}
+
+const CommandRow* find_command(std::string_view name) {
+  const auto* it =
+      std::find_if(kRows.begin(), kRows.end(), [&](const auto& row) { return row.name == name; });
+  return it == kRows.end() ? nullptr : it;
+}
+
+bool is_command_prefix(std::string_view word) {
+  return std::any_of(kRows.begin(), kRows.end(), [&](const CommandRow& row) {
+    return row.name.size() > word.size() && row.name[word.size()] == ' ' && first_word(row.name) == word;
+  });
+}
+
+std::vector<std::string> command_words(std::string_view prefix) {
+  std::vector<std::string> words;
+  for (const CommandRow& row : kRows) {
+    std::string_view word = first_word(row.name);
+    if (!prefix.empty()) {
+      if (word != prefix || row.name.size() == word.size()) continue;
+      word = row.name.substr(prefix.size() + 1);
+    }
+    if (words.empty() || words.back() != word) words.emplace_back(word);
+  }
+  return words;
+}
+
+}  // namespace tk::cli

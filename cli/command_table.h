@@ -1,0 +1,45 @@
+// The commands there are. Only the chosen one's options are ever built.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/command_spec.h"
+
+namespace tk::cli {
+
+struct CommandRow {
+  /// One word, or two: "topics create".
+  std::string_view name;
+  /// The heading under which `tk --help` lists it.
+  std::string_view group;
+  /// One line.
+  std::string_view purpose;
+  void (*bind)(CommandSpec&);
+};
+
+/// In the order of the help.
+std::span<const CommandRow> command_rows();
+/// Null if there is none of this name.
+const CommandRow* find_command(std::string_view name);
+/// True if `word` begins two-word commands.
+bool is_command_prefix(std::string_view word);
+/// What may follow `prefix`, or the first words if it is empty.
+std::vector<std::string> command_words(std::string_view prefix);
+
+// Binders: the options of each command.
+void bind_topics_create(CommandSpec& spec);
+void bind_topics_list(CommandSpec& spec);
+void bind_topics_describe(CommandSpec& spec);
+void bind_topics_alter(CommandSpec& spec);
+void bind_topics_delete(CommandSpec& spec);
+void bind_produce(CommandSpec& spec);
+void bind_consume(CommandSpec& spec);
+void bind_dump_log(CommandSpec& spec);
+void bind_verify(CommandSpec& spec);
+void bind_recover(CommandSpec& spec);
+void bind_completion(CommandSpec& spec);
+void bind_help(CommandSpec& spec);
+
+}  // namespace tk::cli

@@ -1,0 +1,112 @@
+// tk consume (cli.md §4).
+#include <memory>
+#include <regex>
+
+#include "cli/command_table.h"
+#include "cli/flags.h"
+#include "commands/commands.h"
+#include "commands/consume_options.h"
+#include "commands/context.h"
+
+namespace tk::cli {
+namespace {
+
+using Output = ConsumeOptions::Output;
+
+void add_range(CommandSpec& spec, ConsumeOptions* to) {
+  spec.group("What is read");
+  spec.list("-p,--partition", "N", "only this partition (repeatable)",
+            [to](const std::string& text) { to->partitions.push_back(parse_partition(text)); });
+  spec.value("-o,--offset", "SPEC", "from beginning, end, N, -N (the last N), @TIME (default: beginning)",
+             [to, &spec](const std::string& text) { to->offset = parse_offset_spec(text, spec.now_ms()); });
+  spec.flag("--from-beginning", "the same as -o beginning", [to] { to->offset = {}; });
+  spec.value("--until", "SPEC", "stop before OFFSET, @TIME, end (the default without -F)",
+             [to, &spec](const std::string& text) { to->until = parse_until(text, spec.now_ms()); });
+  spec.value("-n,--max-messages", "N", "stop after N records in all",
+             [to](const std::string& text) { to->max_messages = parse_number(text); });
+  spec.flag("-F,--follow", "wait for more", to->follow);
+  spec.value("--idle-timeout", "MS", "with -F: end after a quiet time",
+             [to](const std::string& text) { to->idle_timeout_ms = parse_number(text); });
+}
+
+void add_selection(CommandSpec& spec, ConsumeOptions* to) {
+  using Order = ConsumeOptions::Order;
+  using OnDamage = ConsumeOptions::OnDamage;
+  spec.value("--grep", "REGEX", "only values that match (ECMAScript, on bytes)",
+             [to](const std::string& text) {
+               try {
+                 (void)std::regex(text, std::regex::ECMAScript);
+               } catch (const std::regex_error& error) {
+                 usage_error("'" + text + "' is no regular expression: " + error.what());
+               }
+               to->grep = text;
+             });
+  spec.value("--key", "KEY", "only records with exactly this key",
+             [to](const std::string& text) { to->key = text; });
+  spec.choice<Isolation>(
+      "--isolation",
+      {{"read_uncommitted", Isolation::read_uncommitted}, {"read_committed", Isolation::read_committed}},
+      "transactions in sight (default: read_uncommitted)", to->isolation);
+  spec.choice<Order>("--order", {{"partition", Order::partition}, {"time", Order::time}},
+                     "one by one (default), or merged by timestamp", to->order);
+  spec.choice<OnDamage>("--on-damage", {{"skip", OnDamage::skip}, {"stop", OnDamage::stop}},
+                        "go on after a damaged batch (default), or stop; exit 3", to->on_damage);
+}
+
+void add_output(CommandSpec& spec, ConsumeOptions* to) {
+  spec.group("Output");
+  spec.value("-K,--key-separator", "SEP", "print key SEP value",
+             [to](const std::string& text) { to->key_separator = parse_escapes(text); });
+  spec.value("-f,--output-format", "FMT", "%t %p %o %k %K %s %S %T %h %% and \\n \\t \\xNN",
+             [to](const std::string& text) { to->format = parse_output_format(text); });
+  spec.flag("-J,--json", "a JSON object per record", [] {});
+  spec.flag("--count", "print the number of records only", [] {});
+  spec.value("-D,--delimiter", "STR", "what is printed behind a record (default: \\n)",
+             [to](const std::string& text) { to->delimiter = parse_escapes(text); });
+  spec.flag("-0,--null", "a NUL byte behind each record", [to] { to->delimiter = std::string(1, '\0'); });
+  spec.value("--null-marker", "STR", "printed for a null key or value (default: nothing)",
+             [to](const std::string& text) { to->null_marker = text; });
+}
+
+void check_output(const CommandSpec& spec, ConsumeOptions* to) {
+  spec.at_most_one_of({"from-beginning", "offset"});
+  spec.at_most_one_of({"delimiter", "null"});
+  spec.at_most_one_of({"output-format", "key-separator"});
+  spec.at_most_one_of({"output-format", "delimiter"});
+  spec.at_most_one_of({"output-format", "null"});
+  spec.at_most_one_of({"json", "key-separator"});
+  spec.at_most_one_of({"json", "output-format"});
+  spec.at_most_one_of({"json", "delimiter"});
+  spec.at_most_one_of({"json", "null"});
+  spec.at_most_one_of({"count", "output-format"});
+  if (spec.count("count") > 0) {
+    to->output = Output::count;
+  } else if (spec.count("output-format") > 0) {
+    to->output = Output::format;
+  } else if (spec.count("json") > 0) {
+    to->output = Output::json;
+  }
+}
+
+}  // namespace
+
+void bind_consume(CommandSpec& spec) {
+  auto options = std::make_shared<ConsumeOptions>();
+  auto* to = options.get();
+  spec.usage("TOPIC[-P]...", Completes::topics);
+  add_topics(spec, to->topics);
+  add_range(spec, to);
+  add_selection(spec, to);
+  add_output(spec, to);
+  spec.check([&spec, to] {
+    if (to->topics.empty()) usage_error("no topic given");
+    if (to->follow && spec.count("until") == 0) to->until.kind = UntilSpec::Kind::never;
+    check_output(spec, to);
+  });
+  spec.example("tk consume orders -o -10 -K :");
+  spec.example("tk consume orders-0 -J --from-beginning | jq .value");
+  spec.example("tk consume orders -o @-15m -F -f '%p %o %k=%s\\n'");
+  spec.run([options](Context& context) { return run_consume(*options, context); });
+}
+
+}  // namespace tk::cli

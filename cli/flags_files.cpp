@@ -1,0 +1,84 @@
+// tk dump-log, verify, recover (cli.md §5).
+#include <limits>
+#include <memory>
+
+#include "cli/command_table.h"
+#include "cli/flags.h"
+#include "commands/commands.h"
+#include "commands/dump_log_options.h"
+#include "commands/recover_options.h"
+#include "commands/verify_options.h"
+
+namespace tk::cli {
+namespace {
+
+constexpr std::string_view kTargets = "[TOPIC[-P]|PATH]...";
+
+void add_dump_options(CommandSpec& spec, DumpLogOptions* to) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  spec.value("--files", "A,B", "files or directories, split at the commas",
+             [to](const std::string& text) { to->files = split_commas(text); });
+  spec.group("What is shown");
+  spec.flag("--print-data-log", "keys and values of the records", [to] {
+    to->print_data_log = true;
+    to->deep_iteration = true;
+  });
+  spec.flag("--deep-iteration", "a line per record as well as per batch", to->deep_iteration);
+  spec.flag("--skip-record-metadata", "record lines without their metadata", to->skip_record_metadata);
+  spec.value(
+      "--offsets", "A:B", "only offsets from A to before B; either may be empty",
+      [to](const std::string& text) { std::tie(to->from_offset, to->to_offset) = parse_offset_range(text); });
+  spec.value("--max-bytes", "BYTES", "read only so much of a log (default: 2147483647)",
+             [to](const std::string& text) { to->max_bytes = parse_bytes(text); });
+  spec.group("Indexes");
+  spec.flag("--verify-index-only", "check an index against its log, print no entries", to->verify_index_only);
+  spec.flag("--index-sanity-check", "only check that an index is well formed", to->index_sanity_check);
+  spec.value("--max-message-size", "BYTES", "slice read to check an entry (default: 5242880)",
+             [to](const std::string& text) { to->max_message_size = parse_number(text, 1, kMost); });
+}
+
+}  // namespace
+
+void bind_dump_log(CommandSpec& spec) {
+  auto options = std::make_shared<DumpLogOptions>();
+  spec.usage(kTargets, Completes::topics_or_files);
+  add_targets(spec, options->targets);
+  add_dump_options(spec, options.get());
+  spec.example("tk dump-log orders-0 --print-data-log --offsets 100:110");
+  spec.example("tk dump-log ./00000000000000000000.log --deep-iteration --json");
+  spec.example("tk dump-log --files data/t-0/00000000000000000000.index --verify-index-only");
+  spec.run([options](Context& context) { return run_dump_log(*options, context); });
+}
+
+void bind_verify(CommandSpec& spec) {
+  auto options = std::make_shared<VerifyOptions>();
+  spec.usage(kTargets, Completes::topics_or_files);
+  add_targets(spec, options->targets);
+  spec.flag("--quick", "leave the records inside good batches alone", options->quick);
+  spec.example("tk verify -d /var/lib/kafka/data");
+  spec.example("tk verify orders --json");
+  spec.example("tk verify broker-1/ broker-2/");
+  spec.run([options](Context& context) { return run_verify(*options, context); });
+}
+
+void bind_recover(CommandSpec& spec) {
+  auto options = std::make_shared<RecoverOptions>();
+  auto* to = options.get();
+  using Damage = RecoverOptions::Damage;
+  spec.usage(kTargets, Completes::topics_or_files);
+  add_targets(spec, to->targets);
+  spec.flag("--dry-run", "say what would happen, change nothing", to->dry_run);
+  spec.flag("--full", "from the first segment on, not from the last trusted point", to->full);
+  add_sync(spec, to->sync);
+  spec.group("Damage with readable records behind it (without either: refused)");
+  spec.flag("--salvage", "drop only the damaged bytes", [to] { to->damage = Damage::salvage; });
+  spec.flag("--truncate", "drop everything from the damage on, as a broker does",
+            [to] { to->damage = Damage::truncate; });
+  spec.check([&spec] { spec.at_most_one_of({"salvage", "truncate"}); });
+  spec.example("tk recover --dry-run");
+  spec.example("tk recover orders-0 --salvage");
+  spec.example("tk recover ./copied-disk --full --json");
+  spec.run([options](Context& context) { return run_recover(*options, context); });
+}
+
+}  // namespace tk::cli

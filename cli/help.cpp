@@ -1,0 +1,131 @@
+#include "cli/help.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+
+#include "cli/command_table.h"
+#include "cli/globals.h"
+#include "commands/context.h"
+#include "core/base/text.h"
+#include "core/io/output.h"
+
+namespace tk::cli {
+namespace {
+
+class OptionFormatter : public CLI::Formatter {
+ public:
+  OptionFormatter() { column_width(36); }
+  // Repeatable options say so in words; CLI11's own marks are left out.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 || option->get_type_name().empty() ? ""
+                                                                           : " " + option->get_type_name();
+  }
+};
+
+// CLI11's text of the option groups, in the order they were added, with one blank line between them.
+std::string option_groups(const CommandSpec& spec) {
+  std::string text = OptionFormatter().make_groups(&spec.app(), CLI::AppFormatMode::Normal);
+  for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n", at))
+    text.erase(at, 1);
+  return text;
+}
+
+void append_row(std::string& text, const CommandRow& row) {
+  text += fmt::format("  {:<18}{}\n", row.name, row.purpose);
+}
+
+}  // namespace
+
+std::string overview_help() {
+  CommandSpec top("", "");
+  GlobalOptions globals;
+  bind_top(top, globals);
+  std::string text =
+      "tk - Kafka's log, on your disk, as a Unix tool\n\n"
+      "Usage: tk [OPTION]... COMMAND [ARGUMENT]...\n";
+  std::string_view group;
+  for (const CommandRow& row : command_rows()) {
+    if (row.group != group) text += fmt::format("\n{}:\n", row.group);
+    group = row.group;
+    append_row(text, row);
+  }
+  text += option_groups(top);
+  text +=
+      "\nExamples:\n"
+      "  printf 'a\\nb\\n' | tk produce orders\n"
+      "  tk consume orders\n"
+      "  tk topics list\n"
+      "\n'tk COMMAND --help' says more about a command.\n";
+  return text;
+}
+
+std::string prefix_help(std::string_view prefix) {
+  std::string text = fmt::format("Usage: tk {} COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n", prefix);
+  std::string example;
+  for (const CommandRow& row : command_rows()) {
+    if (row.name.starts_with(prefix) && row.name.size() > prefix.size()) {
+      append_row(text, row);
+      CommandSpec spec(row.name, row.purpose);
+      row.bind(spec);
+      example += fmt::format("  {}\n", spec.examples().front());
+    }
+  }
+  text += fmt::format("\nExamples:\n{}", example);
+  return text + fmt::format("\n'tk {} COMMAND --help' says more about a command.\n", prefix);
+}
+
+std::string command_help(const CommandSpec& spec) {
+  std::string text =
+      fmt::format("tk {} - {}\n\nUsage: tk {} [OPTION]...", spec.name(), spec.purpose(), spec.name());
+  if (!spec.usage().empty()) text += " " + spec.usage();
+  text += "\n" + option_groups(spec) + "\nExamples:\n";
+  for (const std::string& example : spec.examples()) text += fmt::format("  {}\n", example);
+  return text;
+}
+
+std::string help_for(const std::string& name) {
+  if (name.empty()) return overview_help();
+  if (is_command_prefix(name)) return prefix_help(name);
+  const CommandRow* row = find_command(name);
+  if (row == nullptr) {
+    const auto blank = name.find(' ');
+    const std::string first = name.substr(0, blank);
+    if (blank == std::string::npos || !is_command_prefix(first)) unknown_command("", first);
+    unknown_command(first, name.substr(blank + 1));
+  }
+  CommandSpec spec(row->name, row->purpose);
+  row->bind(spec);
+  GlobalOptions globals;
+  bind_globals(spec, globals);
+  return command_help(spec);
+}
+
+void unknown_command(std::string_view prefix, const std::string& word) {
+  std::string message = fmt::format("unknown command '{}{}{}'", prefix, prefix.empty() ? "" : " ", word);
+  if (const auto nearest = nearest_name(word, command_words(prefix))) {
+    message += fmt::format("; did you mean '{}{}{}'?", prefix, prefix.empty() ? "" : " ", *nearest);
+  }
+  usage_error(std::move(message));
+}
+
+void bind_help(CommandSpec& spec) {
+  auto text = std::make_shared<std::string>();
+  spec.usage("[COMMAND]", Completes::nothing);
+  spec.example("tk help");
+  spec.example("tk help topics create");
+  spec.check([&spec, text] {
+    std::string name;
+    for (const std::string& word : spec.arguments()) name += (name.empty() ? "" : " ") + word;
+    *text = help_for(name);
+  });
+  spec.run([text](Context& context) {
+    context.out.write(*text);
+    return 0;
+  });
+}
+
+}  // namespace tk::cli

@@ -1,0 +1,60 @@
+// Start-up, signals, and the one request that needs nothing else.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/app.h"
+#include "cli/terminal.h"
+#include "cli/version.h"
+#include "core/io/standard_descriptors.h"
+
+namespace {
+
+std::atomic<int> interrupted{0};
+std::atomic<int> times_asked{0};
+static_assert(std::atomic<int>::is_always_lock_free, "the handler may only touch what is lock-free");
+
+// The command sees the flag and ends in order. `timeout` and a terminal may send a signal twice at once; who
+// asks for the third time means it.
+void on_signal(int number) {
+  if (times_asked.fetch_add(1) >= 2) _exit(128 + number);
+  interrupted.store(number);
+}
+
+void set_up_signals() {
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, nullptr);
+  // No SA_RESTART: a read that waits for input must return. Installed even where the parent ignores SIGINT,
+  // as a plain shell does for its background jobs: who sends the signal to such a job wants it to end in
+  // order.
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction ours = {};
+    ours.sa_handler = on_signal;
+    sigemptyset(&ours.sa_mask);
+    sigaction(number, &ours, nullptr);
+  }
+}
+
+int print_version() {
+  if (tk::cli::write_fully(STDOUT_FILENO, tk::cli::version_text()) || errno == EPIPE) return 0;
+  const std::string message =
+      std::string("tk: error: cannot write to stdout: ") + std::strerror(errno) + "\n";
+  (void)tk::cli::write_fully(STDERR_FILENO, message);
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tk::guard_standard_descriptors();
+  set_up_signals();
+  if (argc == 2 && std::string_view(argv[1]) == "--version") return print_version();
+  return tk::cli::run_command_line({argv + (argc > 0 ? 1 : 0), argv + argc}, interrupted);
+}

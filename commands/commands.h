@@ -1,0 +1,32 @@
+// The entry points of the commands: options and context in, exit code out (cli.md §1).
+//
+// What ends a command at once is thrown as an Error. What does not (one damaged file of many) is reported
+// through Context::diagnostics while the rest goes on, and comes back as the exit code.
+#pragma once
+
+namespace tk {
+
+struct Context;
+struct TopicsCreateOptions;
+struct TopicsListOptions;
+struct TopicsDescribeOptions;
+struct TopicsAlterOptions;
+struct TopicsDeleteOptions;
+struct ProduceOptions;
+struct ConsumeOptions;
+struct DumpLogOptions;
+struct VerifyOptions;
+struct RecoverOptions;
+
+int run_topics_create(const TopicsCreateOptions& options, Context& context);
+int run_topics_list(const TopicsListOptions& options, Context& context);
+int run_topics_describe(const TopicsDescribeOptions& options, Context& context);
+int run_topics_alter(const TopicsAlterOptions& options, Context& context);
+int run_topics_delete(const TopicsDeleteOptions& options, Context& context);
+int run_produce(const ProduceOptions& options, Context& context);
+int run_consume(const ConsumeOptions& options, Context& context);
+int run_dump_log(const DumpLogOptions& options, Context& context);
+int run_verify(const VerifyOptions& options, Context& context);
+int run_recover(const RecoverOptions& options, Context& context);
+
+}  // namespace tk

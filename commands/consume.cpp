@@ -1,0 +1,308 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+
+#include "commands/commands.h"
+#include "commands/consume_plan.h"
+#include "commands/consume_sink.h"
+#include "commands/context.h"
+#include "commands/damage_text.h"
+#include "commands/diagnostics.h"
+#include "core/io/output.h"
+#include "core/io/watch.h"
+#include "core/log/partition_follower.h"
+
+namespace tk {
+namespace {
+
+/// Text of one chunk beyond which a worker hands on what it has: compressed chunks can unfold to a lot.
+constexpr std::size_t kTextLimit = 4U << 20;
+/// Chunks are small where only a few records are wanted, or many partitions are open at once.
+constexpr std::size_t kSmallChunk = 64U << 10;
+
+struct Job {
+  CursorChunk chunk;
+  ConsumeSink sink;
+  RecordDecoder decoder;
+};
+
+/// One run of `consume`: what was printed so far, and whether to go on.
+class Consumer {
+ public:
+  Consumer(const ConsumeOptions& options, Context& context)
+      : options_(options), context_(context), filter_(options), left_(options.max_messages) {
+    for (unsigned i = 0; i < worker_count(); ++i) jobs_.push_back(std::make_unique<Job>());
+  }
+
+  void read_in_turn(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
+  void read_by_time(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
+  void follow(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
+  void follow_committed(const Store& store, const std::vector<std::unique_ptr<PartitionPlan>>& plans);
+  void finish();
+
+ private:
+  struct Stream;
+
+  [[nodiscard]] bool done() const {
+    return stopped_ || (left_ && *left_ <= 0) || context_.interrupted.load() != 0 || context_.out.closed();
+  }
+  [[nodiscard]] bool needs_marks() const { return left_.has_value(); }
+  void read_partition(PartitionPlan& plan);
+  bool print(ConsumeSink& sink, std::int64_t& skip);
+  bool print_text(const ConsumeSink& sink, std::size_t from, std::size_t to, std::int64_t records);
+  std::size_t skip_records(const ConsumeSink& sink, std::int64_t& skip, std::int64_t& skipped) const;
+
+  const ConsumeOptions& options_;
+  Context& context_;
+  RecordFilter filter_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+  std::optional<std::int64_t> left_;  // records that may still be printed
+  std::int64_t printed_ = 0;
+  bool stopped_ = false;
+  // Where each partition was left, for following.
+  std::vector<std::pair<std::uint64_t, Offset>> places_;
+};
+
+// How much text the records to leave out take.
+std::size_t Consumer::skip_records(const ConsumeSink& sink, std::int64_t& skip, std::int64_t& skipped) const {
+  skipped = std::min(skip, sink.records);
+  skip -= skipped;
+  if (skipped == 0) return 0;
+  return sink.marks[static_cast<std::size_t>(skipped) - 1].end;
+}
+
+bool Consumer::print_text(const ConsumeSink& sink, std::size_t from, std::size_t to, std::int64_t records) {
+  context_.out.write({reinterpret_cast<const char*>(sink.text.data()) + from, to - from});
+  printed_ += records;
+  if (left_) *left_ -= records;
+  return !done();
+}
+
+// Prints a chunk's records up to the limit, and reports its damage where it lies between them.
+bool Consumer::print(ConsumeSink& sink, std::int64_t& skip) {
+  std::int64_t from_record = 0;
+  std::size_t from = skip_records(sink, skip, from_record);
+  std::size_t reported = 0;
+  for (;;) {
+    const bool at_damage = reported < sink.found.size();
+    std::size_t to = at_damage ? sink.found[reported].text_before : sink.text.size();
+    std::int64_t to_record = at_damage ? sink.found[reported].records_before : sink.records;
+    if (left_ && to_record - from_record > *left_) {
+      to_record = from_record + *left_;
+      to = to_record == 0 ? 0 : sink.marks[static_cast<std::size_t>(to_record) - 1].end;
+    }
+    if (to > from || to_record > from_record) {
+      if (!print_text(sink, from, to, to_record - from_record)) return false;
+      from = to;
+      from_record = to_record;
+    }
+    if (!at_damage) return true;
+    context_.diagnostics.error(damage_error(sink.found[reported++].damage));
+    if (options_.on_damage == ConsumeOptions::OnDamage::stop) {
+      stopped_ = true;
+      return false;
+    }
+  }
+}
+
+void Consumer::read_partition(PartitionPlan& plan) {
+  const RecordFormatter formatter(options_, plan.partition.topic, plan.partition.partition);
+  const bool marks = needs_marks() || plan.skip > 0;
+  PartitionCursor cursor(context_.fs, plan.view, plan.scope.from,
+                         left_ && *left_ < 1000 ? kSmallChunk : SegmentScanner::kDefaultChunk);
+  Offset last(-1);
+  if (plan.scope.from < plan.scope.below) {
+    run_ordered(
+        jobs_,
+        [&](Job& job) { return !done() && last + 1 < plan.scope.below && cursor.next(job.chunk) && (last = cursor.last_offset(), true); },
+        [&](Job& job, const OrderedTurn& turn) {
+          job.sink.start(filter_, formatter, marks);
+          struct Spill {
+            Consumer& consumer;
+            Job& job;
+            const OrderedTurn& turn;
+            PartitionPlan& plan;
+            bool go_on = true;
+            void begin_unit(const UnitInfo& info) {
+              if (job.sink.text.size() > kTextLimit && go_on) {
+                go_on = turn.await() && consumer.print(job.sink, plan.skip);
+                job.sink.text.clear();
+                job.sink.records = 0;
+                job.sink.marks.clear();
+                job.sink.found.clear();
+              }
+              job.sink.begin_unit(info);
+            }
+            void record(const RecordView& record) {
+              if (go_on) job.sink.record(record);
+            }
+            void abandon_unit() { job.sink.abandon_unit(); }
+            void damage(ReadDamage&& damage) {
+              if (go_on) job.sink.damage(std::move(damage));
+            }
+          } spill{*this, job, turn, plan};
+          walk_records(job.chunk, plan.scope, job.decoder, spill);
+        },
+        [&](Job& job) { return print(job.sink, plan.skip) && !done(); });
+  }
+  places_.emplace_back(cursor.position(), std::max(cursor.last_offset(), plan.scope.from - 1));
+}
+
+void Consumer::read_in_turn(const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
+  for (const auto& plan : plans) {
+    if (done()) return;
+    read_partition(*plan);
+  }
+}
+
+/// One partition's records for merging by time: a small chunk at a time.
+struct Consumer::Stream {
+  PartitionPlan& plan;
+  RecordFormatter formatter;
+  PartitionCursor cursor;
+  Job job;
+  std::size_t next = 0;  // record of the chunk
+
+  Stream(Consumer& consumer, PartitionPlan& of)
+      : plan(of),
+        formatter(consumer.options_, of.partition.topic, of.partition.partition),
+        cursor(consumer.context_.fs, of.view, of.scope.from, kSmallChunk) {}
+
+  /// True if a record is at hand.
+  bool fill(Consumer& consumer) {
+    while (next >= job.sink.marks.size()) {
+      if (!cursor.next(job.chunk)) return false;
+      job.sink.start(consumer.filter_, formatter, true);
+      walk_records(job.chunk, plan.scope, job.decoder, job.sink);
+      for (const ConsumeSink::Found& found : job.sink.found) {
+        consumer.context_.diagnostics.error(damage_error(found.damage));
+        if (consumer.options_.on_damage == ConsumeOptions::OnDamage::stop) consumer.stopped_ = true;
+      }
+      next = 0;
+      const auto skipped = static_cast<std::size_t>(std::min<std::int64_t>(plan.skip, job.sink.records));
+      plan.skip -= static_cast<std::int64_t>(skipped);
+      next = skipped;
+    }
+    return true;
+  }
+  [[nodiscard]] std::int64_t timestamp() const { return job.sink.marks[next].timestamp; }
+};
+
+void Consumer::read_by_time(const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
+  std::vector<std::unique_ptr<Stream>> streams;
+  using Head = std::pair<std::int64_t, std::size_t>;  // timestamp, stream: equal times go by partition
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  for (const auto& plan : plans) {
+    streams.push_back(std::make_unique<Stream>(*this, *plan));
+    if (streams.back()->fill(*this)) heads.emplace(streams.back()->timestamp(), streams.size() - 1);
+  }
+  while (!heads.empty() && !done()) {
+    const std::size_t i = heads.top().second;
+    heads.pop();
+    Stream& stream = *streams[i];
+    const auto& marks = stream.job.sink.marks;
+    const std::size_t from = stream.next == 0 ? 0 : marks[stream.next - 1].end;
+    print_text(stream.job.sink, from, marks[stream.next].end, 1);
+    ++stream.next;
+    if (stream.fill(*this)) heads.emplace(stream.timestamp(), i);
+  }
+}
+
+void Consumer::follow(const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
+  DirectoryWatch watch;
+  std::vector<std::unique_ptr<PartitionFollower>> followers;
+  for (std::size_t i = 0; i < plans.size() && i < places_.size(); ++i) {
+    watch.add(plans[i]->view.files.directory);
+    followers.push_back(std::make_unique<PartitionFollower>(context_.fs, plans[i]->view, places_[i].first, places_[i].second));
+  }
+  std::int64_t quiet_since = monotonic_ms();
+  bool look_for_roll = true;
+  while (!done()) {
+    bool news = false;
+    for (std::size_t i = 0; i < followers.size() && !done(); ++i) {
+      Job& job = *jobs_[0];
+      const RecordFormatter formatter(options_, plans[i]->partition.topic, plans[i]->partition.partition);
+      while (!done() && followers[i]->next(job.chunk, look_for_roll)) {
+        news = true;
+        job.sink.start(filter_, formatter, needs_marks() || plans[i]->skip > 0);
+        walk_records(job.chunk, plans[i]->scope, job.decoder, job.sink);
+        print(job.sink, plans[i]->skip);
+      }
+    }
+    context_.out.flush();
+    bool all_read = true;
+    for (std::size_t i = 0; i < followers.size(); ++i) {
+      all_read &= followers[i]->last_offset() + 1 >= plans[i]->scope.below;
+    }
+    if (all_read) return;
+    look_for_roll = false;
+    if (news) {
+      quiet_since = monotonic_ms();
+      continue;
+    }
+    std::int64_t wait = -1;
+    if (options_.idle_timeout_ms) {
+      wait = quiet_since + *options_.idle_timeout_ms - monotonic_ms();
+      if (wait <= 0) return;
+    }
+    look_for_roll = watch.wait(wait) == DirectoryWatch::Event::made;
+    if (context_.out.reader_gone()) return;
+  }
+}
+
+// What may be read grows with every marker that closes a transaction, so each look takes the log anew.
+void Consumer::follow_committed(const Store& store, const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
+  DirectoryWatch watch;
+  for (const auto& plan : plans) watch.add(plan->view.files.directory);
+  std::int64_t quiet_since = monotonic_ms();
+  while (!done()) {
+    const std::int64_t before = printed_;
+    for (const auto& plan : plans) {
+      if (done()) return;
+      plan->scope.from = std::max(plan->scope.from, plan->scope.below);
+      plan->view = store.view(plan->partition);
+      plan->transactions = store.transactions(plan->partition, plan->view);
+      plan->scope.below = plan->transactions.last_stable(plan->view.log_end);
+      if (options_.until.kind == UntilSpec::Kind::offset) plan->scope.below = std::min(plan->scope.below, Offset(options_.until.value));
+      read_partition(*plan);
+    }
+    context_.out.flush();
+    std::int64_t wait = -1;
+    if (printed_ != before) quiet_since = monotonic_ms();
+    if (options_.idle_timeout_ms) {
+      wait = quiet_since + *options_.idle_timeout_ms - monotonic_ms();
+      if (wait <= 0) return;
+    }
+    watch.wait(wait);
+    if (context_.out.reader_gone()) return;
+  }
+}
+
+void Consumer::finish() {
+  if (options_.output != ConsumeOptions::Output::count) return;
+  context_.out.write(fmt::format("{}\n", printed_));
+}
+
+}  // namespace
+
+int run_consume(const ConsumeOptions& options, Context& context) {
+  const Store store = Store::open(context.fs, context.directory, {context.lock_timeout_ms, context.default_format});
+  for (const std::string& note : store.notes()) context.diagnostics.note(note);
+  const auto plans = plan_consume(store, options, context);
+  Consumer consumer(options, context);
+  if (options.order == ConsumeOptions::Order::time && !options.follow) {
+    consumer.read_by_time(plans);
+  } else {
+    consumer.read_in_turn(plans);
+    if (options.follow && options.isolation == Isolation::read_committed) {
+      consumer.follow_committed(store, plans);
+    } else if (options.follow) {
+      consumer.follow(plans);
+    }
+  }
+  consumer.finish();
+  return context.diagnostics.exit_code();
+}
+
+}  // namespace tk

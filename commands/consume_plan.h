@@ -1,0 +1,27 @@
+// What `consume` is to read: partitions, and from where to where in each.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "commands/consume_options.h"
+#include "commands/context.h"
+#include "core/log/record_walk.h"
+#include "core/store/store.h"
+
+namespace tk {
+
+struct PartitionPlan {
+  PartitionInfo partition;
+  LogView view;
+  Transactions transactions;
+  ReadScope scope;
+  /// Records at the beginning to leave out (-o -N).
+  std::int64_t skip = 0;
+};
+
+/// Resolves the topics and settles the limits of every partition as they are now. Throws for an unknown topic or
+/// partition; notes offsets that lie outside a log.
+std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, const ConsumeOptions& options, Context& context);
+
+}  // namespace tk

@@ -1,0 +1,39 @@
+#include "commands/consume_sink.h"
+
+#include "core/base/error.h"
+
+namespace tk {
+
+namespace {
+// The polynomial matcher of the standard library: its other one recurses once a byte and would run out of stack on a
+// long value.
+constexpr auto kRegexFlags = std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial;
+}  // namespace
+
+RecordFilter::RecordFilter(const ConsumeOptions& options) : key_(options.key) {
+  if (!options.grep) return;
+  try {
+    grep_.emplace(*options.grep, kRegexFlags);
+  } catch (const std::regex_error& error) {
+    throw Error(ErrorCode::invalid_request, "cannot use --grep '" + *options.grep + "': " + error.what())
+        .hint("back references are not supported");
+  }
+}
+
+bool RecordFilter::takes(const RecordView& record) const {
+  if (key_ && (!record.key || *record.key != *key_)) return false;
+  if (!grep_) return true;
+  return record.value && std::regex_search(record.value->begin(), record.value->end(), *grep_);
+}
+
+void ConsumeSink::start(const RecordFilter& filter, const RecordFormatter& formatter, bool keep_marks) {
+  filter_ = &filter;
+  formatter_ = &formatter;
+  keep_marks_ = keep_marks;
+  text.clear();
+  records = 0;
+  marks.clear();
+  found.clear();
+}
+
+}  // namespace tk

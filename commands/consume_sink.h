@@ -1,0 +1,74 @@
+// What a worker of `consume` makes of its chunk: printed records with what is needed to cut them off, and damage.
+#pragma once
+
+#include <optional>
+#include <regex>
+#include <vector>
+
+#include "commands/record_format.h"
+#include "core/base/ordered_workers.h"
+#include "core/log/record_walk.h"
+
+namespace tk {
+
+/// Which records are printed, beyond the scope of the read.
+class RecordFilter {
+ public:
+  /// Throws invalid_request for an expression that cannot be used.
+  explicit RecordFilter(const ConsumeOptions& options);
+  [[nodiscard]] bool takes(const RecordView& record) const;
+
+ private:
+  std::optional<std::string> key_;
+  std::optional<std::regex> grep_;
+};
+
+/// Sink of walk_records (record_walk.h).
+class ConsumeSink {
+ public:
+  struct Mark {
+    std::size_t end = 0;  // of the record in the text
+    std::int64_t timestamp = kNoTimestamp;
+  };
+  struct Found {
+    ReadDamage damage;
+    std::size_t text_before = 0;  // text and records before it, in this chunk
+    std::int64_t records_before = 0;
+  };
+
+  /// With `marks` the end of every record is kept, so that the output can be cut after any of them.
+  void start(const RecordFilter& filter, const RecordFormatter& formatter, bool marks);
+
+  void begin_unit(const UnitInfo&) {
+    unit_text_ = text.size();
+    unit_records_ = records;
+    unit_marks_ = marks.size();
+  }
+  void record(const RecordView& record) {
+    if (!filter_->takes(record)) return;
+    formatter_->append(text, record);
+    ++records;
+    if (keep_marks_) marks.push_back({text.size(), record.timestamp});
+  }
+  void abandon_unit() {
+    text.cut(unit_text_);
+    records = unit_records_;
+    marks.resize(unit_marks_);
+  }
+  void damage(ReadDamage&& damage) { found.push_back({std::move(damage), text.size(), records}); }
+
+  Buffer text;
+  std::int64_t records = 0;
+  std::vector<Mark> marks;
+  std::vector<Found> found;
+
+ private:
+  const RecordFilter* filter_ = nullptr;
+  const RecordFormatter* formatter_ = nullptr;
+  bool keep_marks_ = false;
+  std::size_t unit_text_ = 0;
+  std::int64_t unit_records_ = 0;
+  std::size_t unit_marks_ = 0;
+};
+
+}  // namespace tk

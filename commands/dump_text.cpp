@@ -1,0 +1,223 @@
+#include "commands/dump_text.h"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "commands/java_text.h"
+#include "core/base/utf8.h"
+#include "core/format/control_record.h"
+
+namespace tk {
+namespace {
+
+/// The fixed words and the numbers of any line fit.
+constexpr std::size_t kLineWords = 1024;
+constexpr std::size_t kDigits = 20;  // a sign and 19 digits
+
+char* put(char* at, std::string_view text) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+
+char* put_number(char* at, std::int64_t number) {
+  return std::to_chars(at, at + kDigits, number).ptr;
+}
+
+char* put_number(char* at, std::string_view label, std::int64_t number) {
+  return put_number(put(at, label), number);
+}
+
+char* put_bool(char* at, std::string_view label, bool value) {
+  return put(put(at, label), value ? "true" : "false");
+}
+
+char* put_timestamp(char* at, TimestampType type, std::int64_t timestamp) {
+  *at++ = ' ';
+  return put_number(put(at, timestamp_type_name(type)), ": ", timestamp);
+}
+
+/// Room for a line at the end of a buffer; end() takes what was written into the buffer.
+class Line {
+ public:
+  Line(Buffer& to, std::size_t bytes) : to_(to), begin_(reinterpret_cast<char*>(to.room(bytes))) {}
+  [[nodiscard]] char* begin() const { return begin_; }
+  void end(const char* at) { to_.commit(static_cast<std::size_t>(at - begin_)); }
+
+ private:
+  Buffer& to_;
+  char* begin_;
+};
+
+char* put_batch_fields(char* at, const UnitInfo& info) {
+  at = put_number(at, "baseOffset: ", info.base_offset.value());
+  at = put_number(at, " lastOffset: ", info.last_offset.value());
+  at = put_number(at, " count: ", info.count);
+  at = put_number(at, " baseSequence: ", info.base_sequence);
+  at = put_number(at, " lastSequence: ", info.last_sequence());
+  at = put_number(at, " producerId: ", info.producer_id.value());
+  at = put_number(at, " producerEpoch: ", info.producer_epoch);
+  at = put_number(at, " partitionLeaderEpoch: ", info.leader_epoch.value());
+  at = put_bool(at, " isTransactional: ", info.transactional);
+  at = put_bool(at, " isControl: ", info.control);
+  at = put(at, " deleteHorizonMs: OptionalLong");
+  if (!info.has_delete_horizon()) return put(at, ".empty");
+  return put(put_number(at, "[", info.base_timestamp), "]");
+}
+
+std::size_t size_of(const std::optional<std::string_view>& bytes) {
+  return bytes ? bytes->size() : 0;
+}
+
+std::int64_t shown_size(const std::optional<std::string_view>& bytes) {
+  return bytes ? static_cast<std::int64_t>(bytes->size()) : -1;
+}
+
+std::size_t record_line_bound(const RecordView& record) {
+  std::size_t bound = kLineWords + java_text_bound(size_of(record.key) + size_of(record.value));
+  for (const HeaderView& header : record.headers) bound += java_text_bound(header.name.size()) + 1;
+  return bound;
+}
+
+}  // namespace
+
+void append_unit_line(Buffer& to, const UnitInfo& info, std::uint64_t position, bool valid) {
+  Line line(to, kLineWords);
+  char* at = line.begin();
+  if (info.kind == UnitKind::batch) {
+    at = put_batch_fields(at, info);
+  } else {
+    at = put_number(at, "offset: ", info.last_offset.value());
+  }
+  at = put_number(at, " position: ", static_cast<std::int64_t>(position));
+  at = put_timestamp(at, info.timestamp_type, info.max_timestamp);
+  at = put_number(at, " size: ", static_cast<std::int64_t>(info.size));
+  at = put_number(at, " magic: ", info.magic);
+  at = put(put(at, " compresscodec: "), shown_codec(info));
+  at = put_number(at, " crc: ", info.crc);
+  at = put_bool(at, " isvalid: ", valid);
+  *at++ = '\n';
+  line.end(at);
+}
+
+char* RecordLines::put_metadata(char* at, const RecordView& record, bool with_sequence) const {
+  at = put_number(at, "| offset: ", record.offset.value());
+  at = put_timestamp(at, record.timestamp_type, record.timestamp);
+  at = put_number(at, " keySize: ", shown_size(record.key));
+  at = put_number(at, " valueSize: ", shown_size(record.value));
+  if (!with_sequence) return at;
+  at = put_number(at, " sequence: ", record.sequence);
+  at = put(at, " headerKeys: [");
+  for (std::size_t i = 0; i < record.headers.size(); ++i) {
+    if (i > 0) *at++ = ',';
+    at = put_java_text(at, record.headers[i].name);
+  }
+  *at++ = ']';
+  return at;
+}
+
+char* RecordLines::put_data(char* at, const RecordView& record) const {
+  if (!style_.data || (!record.key && !record.value)) return at;
+  if (style_.skip_record_metadata) *at++ = '|';
+  if (record.key) at = put_java_text(put(at, " key: "), *record.key);
+  if (record.value) at = put_java_text(put(at, " payload: "), *record.value);
+  return at;
+}
+
+void RecordLines::append_record(Buffer& to, const RecordView& record) const {
+  Line line(to, record_line_bound(record));
+  char* at = line.begin();
+  if (!style_.skip_record_metadata) at = put_metadata(at, record, true);
+  at = put_data(at, record);
+  *at++ = '\n';
+  line.end(at);
+}
+
+void RecordLines::append_legacy(Buffer& to, const LegacyRecord& message) const {
+  Line line(to, record_line_bound(message.record));
+  char* at = line.begin();
+  if (!style_.skip_record_metadata) {
+    at = put_metadata(at, message.record, false);
+    at = put_bool(at, " isValid: ", message.valid);
+    at = put_number(at, " crc: ", message.crc);
+  }
+  at = put_data(at, message.record);
+  *at++ = '\n';
+  line.end(at);
+}
+
+Fault RecordLines::append_control(Buffer& to, const RecordView& record) {
+  Fault fault;
+  if (!style_.skip_record_metadata) {
+    {
+      Line line(to, record_line_bound(record));
+      line.end(put_metadata(line.begin(), record, true));
+    }
+    scratch_.clear();
+    fault = append_control_text(scratch_, record);
+    to.append(std::string_view(scratch_.data(), scratch_.size()));
+  }
+  to.append("\n");
+  return fault;
+}
+
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+/// Every byte as itself or as an escape of at most four.
+char* put_escaped(char* at, std::string_view bytes) {
+  const char* const end = bytes.data() + bytes.size();
+  for (const char* from = bytes.data(); from != end;) {
+    const Utf8Step step = utf8_step(from, end);
+    const auto byte = static_cast<unsigned char>(*from);
+    if (byte == '\n' || byte == '\r' || byte == '\t' || byte == '\\') {
+      *at++ = '\\';
+      *at++ = byte == '\n' ? 'n' : byte == '\r' ? 'r' : byte == '\t' ? 't' : '\\';
+    } else if (step.valid && byte >= 0x20 && byte != 0x7f) {
+      at = put(at, {from, step.length});
+    } else {
+      for (std::size_t i = 0; i < step.length; ++i) {
+        const auto raw = static_cast<unsigned char>(from[i]);
+        at = put(at, "\\x");
+        *at++ = kHexDigits[raw >> 4];
+        *at++ = kHexDigits[raw & 15];
+      }
+    }
+    from += step.length;
+  }
+  return at;
+}
+
+char* put_hex(char* at, std::uint32_t number) {
+  at = put(at, "0x");
+  for (int shift = 28; shift >= 0; shift -= 4) *at++ = kHexDigits[number >> shift & 15];
+  return at;
+}
+
+}  // namespace
+
+void append_json_unit_line(Buffer& to, const JsonUnitText& unit, bool data) {
+  const RecordView none;
+  const RecordView& record = unit.record != nullptr ? *unit.record : none;
+  Line line(to, kLineWords + 4 * (size_of(record.key) + size_of(record.value)));
+  char* at = line.begin();
+  at = put_number(at, "offset: ", unit.offset.value());
+  at = put_number(at, " position: ", static_cast<std::int64_t>(unit.position));
+  at = put_number(at, " size: ", static_cast<std::int64_t>(unit.size));
+  at = put_timestamp(at, record.timestamp_type, record.timestamp);
+  at = put_number(at, " keySize: ", shown_size(record.key));
+  at = put_number(at, " valueSize: ", shown_size(record.value));
+  at = put(at, " crc: ");
+  at = unit.crc ? put_hex(at, *unit.crc) : put(at, "none");
+  at = put_bool(at, " isvalid: ", unit.valid);
+  if (unit.control != JsonControl::none) {
+    at = put(at, unit.control == JsonControl::commit ? " endTxnMarker: COMMIT" : " endTxnMarker: ABORT");
+  }
+  if (data && record.key) at = put_escaped(put(at, " key: "), *record.key);
+  if (data && record.value) at = put_escaped(put(at, " payload: "), *record.value);
+  *at++ = '\n';
+  line.end(at);
+}
+
+}  // namespace tk

@@ -1,0 +1,242 @@
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+
+#include "commands/commands.h"
+#include "commands/context.h"
+#include "commands/diagnostics.h"
+#include "commands/import_dump.h"
+#include "commands/produce_input.h"
+#include "core/base/json_writer.h"
+#include "core/io/output.h"
+#include "core/store/store.h"
+
+namespace tk {
+namespace {
+
+/// Partitions that a topic made by this very command may grow to by what its input asks for.
+constexpr std::int32_t kGrowthLimit = 1024;
+
+SyncPolicy sync_policy(SyncMode mode) {
+  if (mode == SyncMode::batch) return SyncPolicy::by_append;
+  return mode == SyncMode::none ? SyncPolicy::never : SyncPolicy::at_end;
+}
+
+ConfigMap config_map(const std::vector<ConfigSetting>& settings) {
+  ConfigMap map;
+  for (const ConfigSetting& setting : settings) {
+    check_config(setting.key, setting.value);
+    map[setting.key] = setting.value;
+  }
+  return map;
+}
+
+/// What does not fit the topic's format is refused before anything is made or written.
+void check_format(const ProduceOptions& options, TopicFormat format) {
+  if (format == TopicFormat::json && options.compression && options.compression->codec != Codec::none) {
+    throw Error(ErrorCode::invalid_request, "a json topic is not compressed: --compression needs --format kafka");
+  }
+  if (format == TopicFormat::kafka && options.json_values) {
+    throw Error(ErrorCode::invalid_request, "--json-values is for json topics; this one has the kafka format");
+  }
+}
+
+struct Target {
+  const TopicInfo* topic = nullptr;
+  std::optional<std::int32_t> partition;
+  bool made = false;
+};
+
+Target existing_target(const Store& store, const ProduceOptions& options, const TopicInfo& topic) {
+  if (options.create_format && *options.create_format != topic.format) {
+    throw Error(ErrorCode::topic_already_exists, fmt::format("topic '{}' exists with the {} format", topic.name,
+                                                             topic_format_name(topic.format)))
+        .at(store.directory());
+  }
+  check_format(options, topic.format);
+  return {&topic, options.partition, false};
+}
+
+Target find_or_create(Store& store, const ProduceOptions& options, Context& context) {
+  if (const TopicInfo* topic = store.find(options.topic)) return existing_target(store, options, *topic);
+  const auto named = parse_partition_directory(options.topic);
+  if (named && named->state == PartitionState::live) {
+    const TopicInfo* topic = store.find(named->topic);
+    const bool there = topic != nullptr && std::any_of(topic->partitions.begin(), topic->partitions.end(),
+                                                       [&](const PartitionInfo& p) { return p.partition == named->partition; });
+    if (there) {
+      Target target = existing_target(store, options, *topic);
+      if (target.partition && *target.partition != named->partition.value()) {
+        throw Error(ErrorCode::invalid_request, fmt::format("'{}' and --partition {} name different partitions", options.topic, *target.partition));
+      }
+      target.partition = named->partition.value();
+      return target;
+    }
+  }
+  if (!options.create) static_cast<void>(store.resolve(options.topic));  // throws, with the nearest name
+  const TopicFormat format = options.create_format.value_or(
+      store.is_broker() ? TopicFormat::kafka : context.default_format.value_or(TopicFormat::json));
+  check_format(options, format);
+  NewTopic topic;
+  topic.name = options.topic;
+  topic.partitions = options.create_partitions.value_or(1);
+  topic.format = format;
+  topic.configs = config_map(options.create_configs);
+  return {&store.create_topic(topic), options.partition, true};
+}
+
+class ProduceRun {
+ public:
+  ProduceRun(Store& store, const Target& target, const ProduceOptions& options, Context& context)
+      : store_(store),
+        options_(options),
+        context_(context),
+        topic_(target.topic->name),
+        count_(partition_count(*target.topic)),
+        grows_(target.made && options.input == ProduceOptions::Input::json && !options.create_partitions &&
+               !target.partition && !options.repartition),
+        input_(options, limits(*target.topic)),
+        pipeline_(
+            input_, grows_ ? std::max(count_, kGrowthLimit) : count_,
+            [this](std::int32_t partition) { return open(partition); }, context.clock,
+            pipeline_options(*target.topic, target.partition)) {}
+
+  void run() {
+    try {
+      pipeline_.run();
+    } catch (const Error& error) {
+      std::int64_t durable = 0;
+      for (const PartitionTally& tally : pipeline_.tallies()) durable += tally.durable;
+      Error told(error.code(), fmt::format("{}; {} record{} of this run {} durable", error.message(), durable,
+                                           durable == 1 ? "" : "s", durable == 1 ? "is" : "are"));
+      if (error.position()) {
+        told = std::move(told).at(error.path(), *error.position());
+      } else {
+        told = std::move(told).at(error.path());
+      }
+      report();
+      throw std::move(told).hint(error.hint());
+    }
+    report();
+  }
+
+ private:
+  static std::int32_t partition_count(const TopicInfo& topic) {
+    std::int32_t count = 0;
+    for (const PartitionInfo& partition : topic.partitions) count = std::max(count, partition.partition.value() + 1);
+    return count;
+  }
+
+  ProduceInput::Limits limits(const TopicInfo& topic) const {
+    ProduceInput::Limits limits;
+    limits.format = topic.format;
+    limits.partitions = count_;
+    limits.partition_limit = grows_ ? std::max(count_, kGrowthLimit) : count_;
+    // A little more than may be stored, so that what is just too large is refused by its number; compression may make a
+    // larger line fit.
+    const auto largest = static_cast<std::size_t>(log_config(topic.configs).max_message_bytes);
+    limits.max_record = compression(topic).codec == Codec::none ? largest + (1U << 20) : kMaxDecompressed;
+    const auto batches = static_cast<std::size_t>(options_.batch_size) * static_cast<std::size_t>(count_) * 2;
+    limits.chunk_size = std::clamp<std::size_t>(batches, 1U << 20, 8U << 20);
+    return limits;
+  }
+
+  [[nodiscard]] Compression compression(const TopicInfo& topic) const {
+    if (options_.compression) return *options_.compression;
+    return topic_compression(topic.configs).value_or(Compression{});
+  }
+
+  AppendPipeline::Options pipeline_options(const TopicInfo& topic, std::optional<std::int32_t> partition) {
+    AppendPipeline::Options options;
+    options.format = topic.format;
+    options.config = log_config(topic.configs);
+    options.compression = compression(topic);
+    options.batch_size = options_.batch_size;
+    options.partitioner = static_cast<Partitioner>(options_.partitioner);
+    options.partition = partition;
+    options.hash_partitions = count_;
+    options.timestamp = options_.timestamp;
+    for (const auto& header : options_.headers) options.headers.push_back({header.name, header.value});
+    options.record_word = options_.input == ProduceOptions::Input::lines && options_.delimiter != "\n" ? "record" : "line";
+    if (options_.input == ProduceOptions::Input::raw) options.record_word = "record";
+    options.interrupted = [this] { return context_.interrupted.load() != 0; };
+    static_cast<void>(getrandom(&options.sticky_start, sizeof options.sticky_start, 0));
+    if (options_.report == ProduceOptions::Report::batch) {
+      options.on_batch = [this](const AppendedBatch& batch) {
+        print(batch.partition, batch.base_offset, batch.last_offset, batch.count, batch.bytes);
+      };
+      options.on_reported = [this] { context_.out.flush(); };
+    }
+    return options;
+  }
+
+  std::unique_ptr<PartitionLog> open(std::int32_t partition) {
+    if (partition >= count_) {
+      store_.alter_topic(topic_, partition + 1, {}, {});
+      count_ = partition + 1;
+    }
+    return store_.open_for_append(*store_.find(topic_), PartitionId(partition), sync_policy(options_.sync),
+                                  [this](const std::string& line) { context_.diagnostics.warning(line); });
+  }
+
+  void print(std::int32_t partition, Offset base, Offset last, std::int64_t count, std::int64_t bytes) {
+    if (context_.json) {
+      TextBuffer line;
+      JsonLine(line)
+          .text("topic", topic_)
+          .number("partition", partition)
+          .number("base_offset", base.value())
+          .number("last_offset", last.value())
+          .number("count", count)
+          .number("duplicates", 0)
+          .number("bytes", bytes)
+          .end();
+      context_.out.write({line.data(), line.size()});
+    } else if (!context_.quiet) {
+      context_.out.write(fmt::format("{}-{} {}..{} {}\n", topic_, partition, base.value(), last.value(), count));
+    }
+  }
+
+  void report() {
+    if (options_.report == ProduceOptions::Report::batch) return;
+    const auto& tallies = pipeline_.tallies();
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+      const PartitionTally& tally = tallies[i];
+      if (tally.count == 0 || tally.durable != tally.count || context_.quiet) continue;
+      print(static_cast<std::int32_t>(i), *tally.base_offset, tally.last_offset, tally.count, tally.bytes);
+    }
+  }
+
+  Store& store_;
+  const ProduceOptions& options_;
+  Context& context_;
+  std::string topic_;
+  std::int32_t count_;
+  bool grows_;
+  ProduceInput input_;
+  AppendPipeline pipeline_;
+};
+
+}  // namespace
+
+int run_produce(const ProduceOptions& options, Context& context) {
+  const ConfigMap configs = config_map(options.create_configs);  // refused before anything is made
+  Store store = Store::open_for_writing(context.fs, context.directory, {context.lock_timeout_ms, context.default_format});
+  if (options.input == ProduceOptions::Input::dump) return import_dump(store, options, context);
+  const Target target = find_or_create(store, options, context);
+  if (target.partition) {
+    const auto& partitions = target.topic->partitions;
+    const bool there = std::any_of(partitions.begin(), partitions.end(),
+                                   [&](const PartitionInfo& p) { return p.partition.value() == *target.partition; });
+    if (!there) {
+      throw Error(ErrorCode::unknown_topic_or_partition,
+                  fmt::format("topic '{}' has no partition {}", target.topic->name, *target.partition))
+          .at(store.directory());
+    }
+  }
+  ProduceRun(store, target, options, context).run();
+  return 0;
+}
+
+}  // namespace tk

@@ -1,0 +1,290 @@
+#include "commands/produce_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/json_reader.h"
+#include "core/base/text.h"
+
+namespace tk {
+namespace {
+
+void refuse(ParsedChunk& out, std::string message, ErrorCode code = ErrorCode::invalid_record) {
+  out.fault = {code, out.records.size(), std::move(message)};
+}
+
+/// The first `separator` in `text`, or npos.
+std::size_t find(std::string_view text, std::string_view separator) {
+  if (separator.size() == 1) {
+    const void* at = std::memchr(text.data(), separator[0], text.size());
+    return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
+  }
+  const void* at = memmem(text.data(), text.size(), separator.data(), separator.size());
+  return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
+}
+
+}  // namespace
+
+ProduceInput::ProduceInput(const ProduceOptions& options, const Limits& limits) : options_(options), limits_(limits) {
+  files_ = options.files.empty() ? std::vector<std::string>{"-"} : options.files;
+}
+
+ProduceInput::~ProduceInput() = default;
+
+bool ProduceInput::open_next() {
+  if (next_file_ == files_.size()) return false;
+  const std::string& path = files_[next_file_++];
+  int descriptor = 0;
+  if (path == "-") {
+    name_ = "standard input";
+  } else {
+    name_ = path;
+    file_ = open_input(path);
+    descriptor = file_.get();
+  }
+  ChunkOptions chunks;
+  chunks.delimiter = options_.input == ProduceOptions::Input::raw    ? std::string()
+                     : options_.input == ProduceOptions::Input::json ? std::string("\n")
+                                                                     : options_.delimiter;
+  chunks.chunk_size = limits_.chunk_size;
+  chunks.max_record = limits_.max_record;
+  chunks.linger_ms = options_.linger_ms;
+  reader_ = std::make_unique<ChunkReader>(descriptor, name_, chunks);
+  at_start_ = true;
+  handed_out_ = false;
+  return true;
+}
+
+Got ProduceInput::take(InputChunk& chunk, std::int64_t wait_ms, std::string& name, bool& restart) {
+  for (;;) {
+    if (!reader_ && !open_next()) return Got::end;
+    const Got got = reader_->next(chunk, wait_ms);
+    const bool empty_raw = got == Got::end && options_.input == ProduceOptions::Input::raw && !handed_out_;
+    if (got == Got::chunk || empty_raw) {
+      name = name_;
+      restart = at_start_;
+      at_start_ = false;
+      handed_out_ = true;
+      return Got::chunk;
+    }
+    if (got == Got::pause) return got;
+    reader_.reset();
+  }
+}
+
+void ProduceInput::set_key(InputRecord& record, std::string_view key) const {
+  if (options_.null_marker && key == *options_.null_marker) return;
+  record.key = key.data();
+  record.key_size = static_cast<std::int32_t>(key.size());
+}
+
+void ProduceInput::set_value(InputRecord& record, std::string_view value) const {
+  if (options_.null_marker && value == *options_.null_marker) return;
+  record.value = value.data();
+  record.value_size = static_cast<std::int32_t>(value.size());
+}
+
+void ProduceInput::parse(const InputChunk& chunk, ParsedChunk& out) const {
+  const std::string_view text = as_text(chunk.bytes());
+  if (options_.input == ProduceOptions::Input::raw) {
+    InputRecord record;
+    if (options_.key) set_key(record, *options_.key);
+    set_value(record, text.data() == nullptr ? std::string_view("") : text);
+    out.records.push_back(record);
+    return;
+  }
+  if (options_.input == ProduceOptions::Input::json) {
+    // Decoded text never takes more than the input it comes from, so it never moves.
+    out.texts.emplace_back(std::make_unique<std::string>())->reserve(text.size() + 16);
+  }
+  parse_lines(text, out);
+}
+
+void ProduceInput::parse_lines(std::string_view text, ParsedChunk& out) const {
+  const bool json = options_.input == ProduceOptions::Input::json;
+  const std::string_view delimiter = json ? std::string_view("\n") : std::string_view(options_.delimiter);
+  const bool plain = !json && !options_.key && !options_.key_separator && !options_.null_marker && !options_.json_values;
+  while (!text.empty()) {
+    const std::size_t end = find(text, delimiter);
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + delimiter.size());
+    InputRecord record;
+    if (plain) {
+      record.value = line.data();
+      record.value_size = static_cast<std::int32_t>(line.size());
+    } else if (!(json ? parse_json(line, record, out) : parse_line(line, record, out))) {
+      return;
+    }
+    out.records.push_back(record);
+  }
+}
+
+bool ProduceInput::parse_line(std::string_view line, InputRecord& record, ParsedChunk& out) const {
+  if (options_.key) set_key(record, *options_.key);
+  if (options_.key_separator) {
+    const std::size_t at = find(line, *options_.key_separator);
+    if (at != std::string_view::npos) {
+      set_key(record, line.substr(0, at));
+      line.remove_prefix(at + options_.key_separator->size());
+    } else if (!options_.allow_no_key) {
+      refuse(out, fmt::format("no key separator '{}' in it (--allow-no-key takes such lines with a null key)",
+                              printable(*options_.key_separator)));
+      return false;
+    }
+  }
+  set_value(record, line);
+  if (options_.json_values && record.value_size >= 0) {
+    JsonReader reader(line);
+    const std::string_view value = reader.skip();
+    if (!reader.finish()) {
+      refuse(out, fmt::format("it is not JSON: {} at byte {} of it", reader.error(), reader.position()));
+      return false;
+    }
+    record.value = value.data();
+    record.value_size = static_cast<std::int32_t>(value.size());
+    // A null stays the null value; everything else stands for itself.
+    record.extra = static_cast<std::int32_t>(out.extras.size());
+    out.extras.push_back({.timestamp = {}, .first_header = 0, .header_count = 0, .value_is_json = value != "null"});
+    if (value == "null") record.value_size = -1;
+  }
+  return true;
+}
+
+namespace {
+
+/// Reads a `consume -J` object. Strings go into the chunk's text store.
+class JsonRecordReader {
+ public:
+  JsonRecordReader(std::string_view line, ParsedChunk& out) : reader_(line), store_(*out.texts.back()), out_(out) {}
+
+  bool read(InputRecord& record, InputExtra& extra) {
+    std::string_view name;
+    reader_.enter_object();
+    while (wrong_ == nullptr && reader_.next_member(name)) member(name, record, extra);
+    if (wrong_ != nullptr) return false;
+    return reader_.finish();
+  }
+  [[nodiscard]] std::string fault() const {
+    const char* what = wrong_ != nullptr ? wrong_ : reader_.error();
+    return fmt::format("it is no record in JSON: {} at byte {} of it", what, reader_.position());
+  }
+
+ private:
+  void member(std::string_view name, InputRecord& record, InputExtra& extra) {
+    if (name == "key" || name == "key_b64") {
+      nullable(name.size() > 3, record.key, record.key_size);
+    } else if (name == "value" && reader_.peek() != JsonType::string && reader_.peek() != JsonType::null) {
+      const std::string_view raw = reader_.skip();
+      record.value = raw.data();
+      record.value_size = static_cast<std::int32_t>(raw.size());
+      extra.value_is_json = true;
+    } else if (name == "value" || name == "value_b64") {
+      nullable(name.size() > 5, record.value, record.value_size);
+    } else if (name == "ts") {
+      if (reader_.null()) return;
+      const std::int64_t timestamp = reader_.integer();
+      if (timestamp < kNoTimestamp) wrong_ = "a timestamp is not negative (-1: none)";
+      extra.timestamp = timestamp;
+    } else if (name == "partition") {
+      if (reader_.null()) return;
+      const std::int64_t partition = reader_.integer();
+      if (partition < 0 || partition > INT32_MAX) wrong_ = "a partition is a number from 0 on";
+      record.partition = static_cast<std::int32_t>(partition);
+    } else if (name == "headers") {
+      headers(extra);
+    } else {
+      reader_.skip();  // topic, offset, tstype, and what a later version may add
+    }
+  }
+
+  std::optional<std::string_view> text(bool base64) {
+    if (reader_.null()) return std::nullopt;
+    const std::size_t held = store_.size();
+    const std::string_view decoded = reader_.string(store_);
+    if (!base64) return decoded;
+    auto bytes = decode_base64(decoded);
+    if (!bytes) {
+      wrong_ = "malformed base64";
+      return std::nullopt;
+    }
+    store_.resize(held);
+    store_.append(*bytes);
+    return std::string_view(store_).substr(held);
+  }
+
+  void nullable(bool base64, const char*& data, std::int32_t& size) {
+    const auto bytes = text(base64);
+    data = bytes ? bytes->data() : nullptr;
+    size = bytes ? static_cast<std::int32_t>(bytes->size()) : -1;
+  }
+
+  void headers(InputExtra& extra) {
+    if (reader_.null()) return;
+    extra.first_header = static_cast<std::uint32_t>(out_.headers.size());
+    reader_.enter_array();
+    while (reader_.next_element()) {
+      HeaderView header;
+      reader_.enter_array();
+      if (!reader_.next_element()) {
+        wrong_ = "a header is [name, value]";
+        return;
+      }
+      header.name = text_or_b64().value_or("");
+      if (reader_.next_element()) header.value = text_or_b64();
+      if (reader_.next_element()) wrong_ = "a header is [name, value]";
+      out_.headers.push_back(header);
+      ++extra.header_count;
+      if (wrong_ != nullptr) return;
+    }
+  }
+
+  std::optional<std::string_view> text_or_b64() {
+    if (reader_.peek() != JsonType::object) return text(false);
+    std::optional<std::string_view> bytes;
+    std::string_view name;
+    reader_.enter_object();
+    while (reader_.next_member(name)) {
+      if (name == "b64") {
+        bytes = text(true);
+      } else {
+        reader_.skip();
+      }
+    }
+    return bytes;
+  }
+
+  JsonReader reader_;
+  std::string& store_;
+  ParsedChunk& out_;
+  const char* wrong_ = nullptr;
+};
+
+}  // namespace
+
+bool ProduceInput::parse_json(std::string_view line, InputRecord& record, ParsedChunk& out) const {
+  JsonRecordReader reader(line, out);
+  InputExtra extra;
+  const std::size_t headers_before = out.headers.size();
+  if (!reader.read(record, extra)) {
+    out.headers.resize(headers_before);
+    refuse(out, reader.fault());
+    return false;
+  }
+  if (options_.repartition) record.partition = -1;
+  if (record.partition >= limits_.partition_limit) {
+    refuse(out, fmt::format("the topic has no partition {} (--repartition ignores the member)", record.partition),
+           ErrorCode::unknown_topic_or_partition);
+    return false;
+  }
+  if (options_.key) set_key(record, *options_.key);
+  if (limits_.format == TopicFormat::kafka) extra.value_is_json = false;  // kept as its text
+  if (extra.timestamp || extra.header_count > 0 || extra.value_is_json) {
+    record.extra = static_cast<std::int32_t>(out.extras.size());
+    out.extras.push_back(extra);
+  }
+  return true;
+}
+
+}  // namespace tk

@@ -1,0 +1,30 @@
+// How `consume` prints a record: text, a format string, or NDJSON (cli.md §4).
+#pragma once
+
+#include <string>
+
+#include "commands/consume_options.h"
+#include "core/base/buffer.h"
+#include "core/format/record.h"
+
+namespace tk {
+
+/// Prints records of one partition into a buffer. Knows nothing of where they come from.
+class RecordFormatter {
+ public:
+  RecordFormatter(const ConsumeOptions& options, std::string topic, PartitionId partition);
+
+  void append(Buffer& out, const RecordView& record) const;
+
+ private:
+  void append_text(Buffer& out, const RecordView& record) const;
+  void append_format(Buffer& out, const RecordView& record) const;
+  void append_json(Buffer& out, const RecordView& record) const;
+
+  const ConsumeOptions& options_;
+  std::string topic_;
+  PartitionId partition_;
+  std::string json_start_;  // {"topic":"t","partition":0,"offset":
+};
+
+}  // namespace tk

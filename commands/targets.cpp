@@ -1,0 +1,160 @@
+#include "commands/targets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "commands/diagnostics.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/io/file_system.h"
+#include "core/log/segment_names.h"
+
+namespace tk {
+namespace {
+
+bool is_path(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name == "." || name == "..";
+}
+
+/// What the content of a directory tells: a broker's directory may bear a name like a partition's.
+Target::Kind directory_kind(FileSystem& fs, const std::string& path) {
+  bool segments = false;
+  for (const DirEntry& entry : fs.list(path)) {
+    if (entry.is_directory && parse_partition_name(entry.name)) return Target::Kind::data;
+    if (!entry.is_directory && parse_segment_file_name(entry.name)) segments = true;
+  }
+  std::string_view trimmed = path;
+  while (trimmed.size() > 1 && trimmed.ends_with('/')) trimmed.remove_suffix(1);
+  const bool named = parse_partition_name(base_name(trimmed)).has_value();
+  return segments || named ? Target::Kind::partition : Target::Kind::data;
+}
+
+std::optional<Target> path_target(FileSystem& fs, const std::string& path) {
+  const auto found = fs.stat(path);
+  if (!found) return std::nullopt;
+  if (!found->is_directory) return Target{Target::Kind::file, path};
+  return Target{directory_kind(fs, path), path};
+}
+
+class Resolver {
+ public:
+  explicit Resolver(Context& context) : context_(context) {}
+
+  void add_name(const std::string& name) {
+    if (is_path(name)) {
+      if (!add_path(name)) throw Error(ErrorCode::storage_error, "no such file or directory").at(name);
+    } else if (!add_topic(name) && !add_path(name)) {
+      throw unknown(name, "no such topic, partition or path");
+    }
+  }
+  void add_topic_or_throw(const std::string& name) {
+    if (!add_topic(name)) throw unknown(name, "no such topic or partition");
+  }
+  void add_data_directory() {
+    const auto found = context_.fs.stat(context_.directory);
+    if (!found || !found->is_directory) {
+      throw Error(ErrorCode::storage_error, "no such data directory")
+          .at(context_.directory)
+          .hint("name one with --dir or TK_DIR, or give the path of a log");
+    }
+    targets.push_back({Target::Kind::data, context_.directory});
+  }
+
+  std::vector<Target> targets;
+
+ private:
+  bool add_path(const std::string& path) {
+    const auto target = path_target(context_.fs, path);
+    if (target) targets.push_back(*target);
+    return target.has_value();
+  }
+
+  /// A topic that bears the whole name comes before a partition.
+  bool add_topic(const std::string& name) {
+    const std::size_t before = targets.size();
+    for (const std::string& directory : partitions()) {
+      const auto parsed = parse_partition_name(base_name(directory));
+      if (parsed && parsed->topic == name) targets.push_back({Target::Kind::partition, directory});
+    }
+    if (targets.size() > before) return true;
+    for (const std::string& directory : partitions()) {
+      if (base_name(directory) == name) targets.push_back({Target::Kind::partition, directory});
+    }
+    return targets.size() > before;
+  }
+
+  const std::vector<std::string>& partitions() {
+    if (!partitions_) {
+      partitions_.emplace();
+      const auto found = context_.fs.stat(context_.directory);
+      if (found && found->is_directory) {
+        partitions_ = partition_directories(context_.fs, context_.directory);
+      }
+    }
+    return *partitions_;
+  }
+
+  Error unknown(const std::string& name, std::string_view what) {
+    std::set<std::string> topics;
+    for (const std::string& directory : partitions()) {
+      topics.insert(parse_partition_name(base_name(directory))->topic);
+    }
+    Error error(ErrorCode::unknown_topic_or_partition, fmt::format("{}: '{}'", what, name));
+    const auto nearest = nearest_name(name, {topics.begin(), topics.end()});
+    if (!nearest) return std::move(error).at(context_.directory);
+    return std::move(error).at(context_.directory).hint(fmt::format("did you mean '{}'?", *nearest));
+  }
+
+  Context& context_;
+  std::optional<std::vector<std::string>> partitions_;
+};
+
+}  // namespace
+
+std::optional<PartitionName> parse_partition_name(std::string_view name) {
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash == 0) return std::nullopt;
+  const std::string_view digits = name.substr(dash + 1);
+  if (digits.empty() || digits.size() > 10 || (digits.size() > 1 && digits[0] == '0')) return std::nullopt;
+  if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    return std::nullopt;
+  }
+  const auto number = parse_int(digits);
+  if (!number || *number > INT32_MAX) return std::nullopt;
+  return PartitionName{std::string(name.substr(0, dash)), static_cast<std::int32_t>(*number)};
+}
+
+std::vector<std::string> partition_directories(FileSystem& fs, const std::string& data_directory) {
+  std::vector<PartitionName> names;
+  for (const DirEntry& entry : fs.list(data_directory)) {
+    if (!entry.is_directory) continue;
+    if (const auto name = parse_partition_name(entry.name)) names.push_back(*name);
+  }
+  std::sort(names.begin(), names.end(), [](const PartitionName& a, const PartitionName& b) {
+    return a.topic != b.topic ? a.topic < b.topic : a.partition < b.partition;
+  });
+  std::vector<std::string> paths;
+  for (const PartitionName& name : names) {
+    paths.push_back(join_path(data_directory, fmt::format("{}-{}", name.topic, name.partition)));
+  }
+  return paths;
+}
+
+std::vector<Target> resolve_targets(const Targets& targets, Context& context) {
+  Resolver resolver(context);
+  const auto attempt = [&](auto&& step) {
+    try {
+      step();
+    } catch (const Error& error) {
+      context.diagnostics.error(error);
+    }
+  };
+  for (const std::string& name : targets.names) attempt([&] { resolver.add_name(name); });
+  for (const std::string& topic : targets.topics) attempt([&] { resolver.add_topic_or_throw(topic); });
+  if (targets.names.empty() && targets.topics.empty()) attempt([&] { resolver.add_data_directory(); });
+  return resolver.targets;
+}
+
+}  // namespace tk

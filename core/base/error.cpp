@@ -1,0 +1,55 @@
+#include "core/base/error.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <system_error>
+
+namespace tk {
+namespace {
+
+struct CodeRow {
+  ErrorCode code;
+  std::string_view name;
+  int exit;
+};
+
+constexpr std::array kCodes = {
+    CodeRow{ErrorCode::unknown_topic_or_partition, "UNKNOWN_TOPIC_OR_PARTITION", 1},
+    CodeRow{ErrorCode::topic_already_exists, "TOPIC_ALREADY_EXISTS", 1},
+    CodeRow{ErrorCode::message_too_large, "MESSAGE_TOO_LARGE", 1},
+    CodeRow{ErrorCode::invalid_record, "INVALID_RECORD", 1},
+    CodeRow{ErrorCode::storage_error, "STORAGE_ERROR", 1},
+    CodeRow{ErrorCode::unsupported_version, "UNSUPPORTED_VERSION", 1},
+    CodeRow{ErrorCode::invalid_request, "INVALID_REQUEST", 2},
+    CodeRow{ErrorCode::invalid_topic, "INVALID_TOPIC_EXCEPTION", 2},
+    CodeRow{ErrorCode::invalid_config, "INVALID_CONFIG", 2},
+    CodeRow{ErrorCode::invalid_partitions, "INVALID_PARTITIONS", 2},
+    CodeRow{ErrorCode::corrupt_message, "CORRUPT_MESSAGE", 3},
+    CodeRow{ErrorCode::corrupt_state, "CORRUPT_STATE", 3},
+    CodeRow{ErrorCode::log_dir_locked, "LOG_DIR_LOCKED", 4},
+    CodeRow{ErrorCode::offset_out_of_range, "OFFSET_OUT_OF_RANGE", 4},
+    CodeRow{ErrorCode::not_leader_or_follower, "NOT_LEADER_OR_FOLLOWER", 4},
+};
+
+const CodeRow& row(ErrorCode code) { return kCodes[static_cast<std::size_t>(code)]; }
+
+static_assert([] {
+  for (std::size_t i = 0; i < kCodes.size(); ++i) {
+    if (static_cast<std::size_t>(kCodes[i].code) != i) return false;
+  }
+  return true;
+}());
+
+}  // namespace
+
+std::string_view code_name(ErrorCode code) { return row(code).name; }
+int exit_code(ErrorCode code) { return row(code).exit; }
+
+Error system_error(std::string_view action, std::string path, int error_number) {
+  return Error(ErrorCode::storage_error,
+               fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)))
+      .at(std::move(path));
+}
+
+}  // namespace tk

@@ -1,0 +1,116 @@
+#include "core/catalog/log_directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/catalog/topics_file.h"
+#include "core/format/checkpoint_file.h"
+
+namespace tk {
+namespace {
+
+/// Foreign entries that are named one by one; a directory full of them is summed up.
+constexpr std::size_t kNamedEntries = 20;
+
+constexpr std::string_view kOffsetCheckpoints[] = {kLogStartFile, kRecoveryPointFile, kReplicationFile,
+                                                   kCleanerFile};
+
+/// Files of Kafka and of tk that belong beside the partitions.
+bool is_known_file(std::string_view name) {
+  constexpr std::string_view known[] = {
+      ".lock",         kMetaPropertiesFile, kCleanShutdownFile,  "bootstrap.checkpoint",
+      kTopicsFile,     kTopicsLockFile,     "tk-producers.json", "tk-producers.lock",
+      "tk-serve.lock", "tk-cluster.json",   "tk-cluster.lock",
+  };
+  if (std::ranges::find(known, name) != std::end(known)) return true;
+  if (std::ranges::find(kOffsetCheckpoints, name) != std::end(kOffsetCheckpoints)) return true;
+  return name.starts_with("group-") && (name.ends_with(".json") || name.ends_with(".lock"));
+}
+
+/// An unfinished replacement of a known file.
+bool is_temporary(std::string_view name) {
+  return name.ends_with(".tmp") &&
+         is_known_file(name.substr(0, name.size() - std::string_view(".tmp").size()));
+}
+
+bool is_known_directory(std::string_view name) {
+  return name == "remote-log-index-cache";
+}
+
+void read_log_starts(FileSystem& fs, const std::string& path, LogDirectory& found) {
+  try {
+    const OffsetCheckpoint checkpoint = parse_offset_checkpoint(read_whole(fs, path));
+    if (checkpoint.fault) {
+      found.notes.push_back(fmt::format("{}: line {}: {}; logs are taken to begin with their first segments",
+                                        path, checkpoint.fault->line, checkpoint.fault->reason));
+      return;
+    }
+    for (const OffsetCheckpointEntry& entry : checkpoint.entries) {
+      found.log_starts[partition_directory_name(entry.topic, entry.partition)] = entry.offset;
+    }
+  } catch (const Error& error) {
+    found.notes.push_back(
+        fmt::format("{}: {}; logs are taken to begin with their first segments", path, error.message()));
+  }
+}
+
+void forget_in(FileSystem& fs, const std::string& path, std::string_view topic,
+               std::optional<PartitionId> partition) {
+  if (!fs.stat(path)) return;
+  OffsetCheckpoint checkpoint = parse_offset_checkpoint(read_whole(fs, path));
+  if (checkpoint.fault) return;
+  const auto goes = [&](const OffsetCheckpointEntry& entry) {
+    return entry.topic == topic && (!partition || entry.partition == *partition);
+  };
+  if (std::erase_if(checkpoint.entries, goes) == 0) return;
+  replace_atomically(fs, path, as_bytes(format_offset_checkpoint(checkpoint.entries)));
+}
+
+}  // namespace
+
+LogDirectory scan_log_directory(FileSystem& fs, const std::string& directory) {
+  LogDirectory found;
+  bool has_log_starts = false;
+  std::vector<std::string> foreign;
+  for (const DirEntry& entry : fs.list(directory)) {
+    if (entry.is_directory) {
+      if (auto name = parse_partition_directory(entry.name)) {
+        found.partitions.push_back({*std::move(name), entry.name});
+      } else if (!is_known_directory(entry.name)) {
+        foreign.push_back(entry.name + "/");
+      }
+      continue;
+    }
+    found.is_broker |= entry.name == kMetaPropertiesFile || entry.name == kRecoveryPointFile ||
+                       entry.name == kReplicationFile;
+    found.has_clean_shutdown |= entry.name == kCleanShutdownFile;
+    has_log_starts |= entry.name == kLogStartFile;
+    if (!is_known_file(entry.name) && !is_temporary(entry.name)) foreign.push_back(entry.name);
+  }
+  std::ranges::sort(found.partitions, {}, [](const FoundPartition& partition) {
+    return std::tie(partition.name.state, partition.name.topic, partition.name.partition,
+                    partition.directory);
+  });
+  for (std::size_t i = 0; i < std::min(foreign.size(), kNamedEntries); ++i) {
+    found.notes.push_back(
+        fmt::format("{}: nothing of Kafka's or tk's, left alone", join_path(directory, foreign[i])));
+  }
+  if (foreign.size() > kNamedEntries) {
+    found.notes.push_back(fmt::format("{}: {} more entries that are nothing of Kafka's or tk's, left alone",
+                                      directory, foreign.size() - kNamedEntries));
+  }
+  if (has_log_starts) read_log_starts(fs, join_path(directory, kLogStartFile), found);
+  return found;
+}
+
+void forget_in_checkpoints(FileSystem& fs, const std::string& directory, std::string_view topic,
+                           std::optional<PartitionId> partition) {
+  for (const std::string_view name : kOffsetCheckpoints)
+    forget_in(fs, join_path(directory, name), topic, partition);
+}
+
+}  // namespace tk

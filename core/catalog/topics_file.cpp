@@ -1,0 +1,216 @@
+#include "core/catalog/topics_file.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/catalog/topic_name.h"
+#include "core/io/turn_lock.h"
+
+namespace tk {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::uint64_t kLargestFile = 16U << 20;
+/// Objects and lists within each other; unknown members may have some, but no file that somebody wrote has so
+/// many.
+constexpr int kDeepest = 64;
+
+/// Reads one file; every complaint bears its path.
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path) {}
+
+  TopicsFile read(std::string_view text) {
+    const Json root = parse(text);
+    if (!root.is_object()) refuse("the file is no JSON object");
+    check_version(root);
+    TopicsFile file;
+    Json others = Json::object();
+    for (const auto& [name, value] : root.items()) {
+      if (name == "topics") {
+        read_topics(value, file);
+      } else if (name != "format") {
+        others[name] = value;
+      }
+    }
+    file.others = text_of(others);
+    return file;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string message, std::optional<std::uint64_t> position = {}) const {
+    Error error(ErrorCode::corrupt_state, std::move(message));
+    if (position) {
+      error = std::move(error).at(path_, *position);
+    } else {
+      error = std::move(error).at(path_);
+    }
+    throw std::move(error).hint(
+        "repair the file, or move it away: partitions and their records are found without it, configs are "
+        "not");
+  }
+
+  Json parse(std::string_view text) const {
+    const auto not_too_deep = [&](int depth, Json::parse_event_t event, Json&) {
+      const bool opens =
+          event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+      if (opens && depth > kDeepest)
+        refuse(fmt::format("more than {} levels of objects and lists", kDeepest));
+      return true;
+    };
+    try {
+      return Json::parse(text, not_too_deep);
+    } catch (const Json::parse_error& error) {
+      // The library counts from 1, and gives the last byte that it has read.
+      refuse("the file is no whole JSON text", error.byte > 0 ? error.byte - 1 : 0);
+    } catch (const Json::exception&) {
+      refuse("the file holds a number that none can be");
+    }
+  }
+
+  void check_version(const Json& root) const {
+    const auto version = root.find("format");
+    if (version == root.end() || !version->is_number_integer())
+      refuse("the file's \"format\" is no version number");
+    if (*version == kVersion) return;
+    throw Error(ErrorCode::unsupported_version,
+                fmt::format("the file has version {}, and this program knows {}", version->dump(), kVersion))
+        .at(path_)
+        .hint("use the version of tk that wrote it, or a later one");
+  }
+
+  void read_topics(const Json& topics, TopicsFile& file) const {
+    if (!topics.is_object()) refuse("\"topics\" is no object");
+    std::int64_t partitions = 0;
+    for (const auto& [name, value] : topics.items()) {
+      // A name becomes part of a path: it must not lead out of the directory.
+      if (const char* fault = topic_name_fault(name))
+        refuse(fmt::format("topic '{}': {}", printable(name), fault));
+      const TopicEntry& entry = file.topics[name] = read_entry(name, value);
+      partitions += entry.partitions;
+      if (partitions > kMaxPartitionsInAll) {
+        refuse(fmt::format("more than {} partitions in all", kMaxPartitionsInAll));
+      }
+    }
+  }
+
+  TopicEntry read_entry(const std::string& topic, const Json& value) const {
+    if (!value.is_object()) refuse(fmt::format("topic '{}' is no object", topic));
+    TopicEntry entry;
+    Json others = Json::object();
+    std::optional<Uuid> id;
+    std::optional<std::int32_t> partitions;
+    std::optional<TopicFormat> format;
+    for (const auto& [name, member] : value.items()) {
+      if (name == "id") {
+        if (member.is_string()) id = Uuid::parse(member.get_ref<const std::string&>());
+      } else if (name == "partitions") {
+        partitions = read_partitions(member);
+      } else if (name == "format") {
+        if (member.is_string()) format = parse_topic_format(member.get_ref<const std::string&>());
+      } else if (name == "configs") {
+        entry.configs = read_configs(topic, member);
+      } else if (name == "adopted" && member.is_boolean()) {
+        entry.adopted = member.get<bool>();
+      } else {
+        others[name] = member;
+      }
+    }
+    if (!id) refuse(fmt::format("topic '{}': \"id\" is not an id of 22 characters", topic));
+    if (!partitions)
+      refuse(fmt::format("topic '{}': \"partitions\" is not from 1 to {}", topic, kMaxPartitions));
+    if (!format) refuse(fmt::format("topic '{}': \"format\" is neither \"json\" nor \"kafka\"", topic));
+    entry.id = *id;
+    entry.partitions = *partitions;
+    entry.format = *format;
+    entry.others = text_of(others);
+    return entry;
+  }
+
+  static std::optional<std::int32_t> read_partitions(const Json& member) {
+    if (!member.is_number_integer()) return {};
+    // Unsigned numbers above the signed range must not wrap into the good one.
+    if (member.is_number_unsigned() && member.get<std::uint64_t>() > kMaxPartitions) return {};
+    const auto number = member.get<std::int64_t>();
+    if (number < 1 || number > kMaxPartitions) return {};
+    return static_cast<std::int32_t>(number);
+  }
+
+  ConfigMap read_configs(const std::string& topic, const Json& configs) const {
+    if (!configs.is_object()) refuse(fmt::format("topic '{}': \"configs\" is no object", topic));
+    ConfigMap map;
+    for (const auto& [key, value] : configs.items()) {
+      // Whoever edits the file by hand may leave the quotes out.
+      if (value.is_structured() || value.is_null()) {
+        refuse(fmt::format("topic '{}': config '{}' has no value", topic, printable(key)));
+      }
+      map[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    }
+    return map;
+  }
+
+  static std::string text_of(const Json& others) { return others.empty() ? std::string() : others.dump(); }
+
+  const std::string& path_;
+};
+
+/// Appends the members of a JSON object that parse_topics_file kept.
+void add_others(Json& to, const std::string& others) {
+  if (others.empty()) return;
+  for (const auto& [name, value] : Json::parse(others).items()) to[name] = value;
+}
+
+Json to_json(const TopicEntry& entry) {
+  Json json = Json::object();
+  json["id"] = entry.id.text();
+  json["partitions"] = entry.partitions;
+  json["format"] = topic_format_name(entry.format);
+  json["configs"] = Json::object();
+  for (const auto& [key, value] : entry.configs) json["configs"][key] = value;
+  if (entry.adopted) json["adopted"] = true;
+  add_others(json, entry.others);
+  return json;
+}
+
+}  // namespace
+
+TopicsFile parse_topics_file(std::string_view text, const std::string& path) {
+  return Reader(path).read(text);
+}
+
+std::string format_topics_file(const TopicsFile& file) {
+  // One line a topic, for people and for diff.
+  std::string text = fmt::format("{{\"format\":{},\"topics\":{{", kVersion);
+  const char* before = "\n";
+  for (const auto& [name, entry] : file.topics) {
+    text.append(before).append(Json(name).dump()).append(":").append(to_json(entry).dump());
+    before = ",\n";
+  }
+  text += file.topics.empty() ? "}" : "\n}";
+  // Kept as they were read: an object, of which the braces go.
+  if (!file.others.empty()) text.append(",").append(file.others, 1, file.others.size() - 2);
+  text += "}\n";
+  return text;
+}
+
+TopicsFile read_topics_file(FileSystem& fs, const std::string& directory) {
+  const std::string path = join_path(directory, kTopicsFile);
+  if (!fs.stat(path)) return {};
+  return parse_topics_file(read_whole(fs, path, kLargestFile), path);
+}
+
+std::unique_ptr<LockFile> lock_topics_file(FileSystem& fs, const std::string& directory,
+                                           std::int64_t timeout_ms) {
+  return lock_exclusive(fs, join_path(directory, kTopicsLockFile), timeout_ms);
+}
+
+void write_topics_file(FileSystem& fs, const std::string& directory, const TopicsFile& file) {
+  replace_atomically(fs, join_path(directory, kTopicsFile), as_bytes(format_topics_file(file)));
+}
+
+}  // namespace tk

@@ -1,0 +1,116 @@
+// Record batches, magic 2 (kafka-on-disk.md §2): header layout, reading, and building.
+//
+//   0 baseOffset i64 | 8 batchLength i32 | 12 leaderEpoch i32 | 16 magic i8 | 17 crc u32 | 21 attributes i16
+//   23 lastOffsetDelta i32 | 27 baseTimestamp i64 | 35 maxTimestamp i64 | 43 producerId i64 | 51 producerEpoch i16
+//   53 baseSequence i32 | 57 recordsCount i32 | 61 records
+//
+// The CRC covers [21, end): base offset, length, leader epoch and magic lie outside it, so a batch can be encoded before
+// its offset is known, and a good CRC does not make a good batch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/buffer.h"
+#include "core/format/codec.h"
+#include "core/format/record.h"
+#include "core/format/unit.h"
+
+namespace tk {
+
+namespace batch_layout {
+inline constexpr std::size_t kBaseOffset = 0;
+inline constexpr std::size_t kLength = kBaseOffset + 8;
+inline constexpr std::size_t kLeaderEpoch = kLength + 4;
+inline constexpr std::size_t kMagic = kLeaderEpoch + 4;
+inline constexpr std::size_t kCrc = kMagic + 1;
+inline constexpr std::size_t kAttributes = kCrc + 4;
+inline constexpr std::size_t kLastOffsetDelta = kAttributes + 2;
+inline constexpr std::size_t kBaseTimestamp = kLastOffsetDelta + 4;
+inline constexpr std::size_t kMaxTimestamp = kBaseTimestamp + 8;
+inline constexpr std::size_t kProducerId = kMaxTimestamp + 8;
+inline constexpr std::size_t kProducerEpoch = kProducerId + 8;
+inline constexpr std::size_t kBaseSequence = kProducerEpoch + 2;
+inline constexpr std::size_t kCount = kBaseSequence + 4;
+inline constexpr std::size_t kRecords = kCount + 4;
+static_assert(kRecords == 61);
+}  // namespace batch_layout
+
+/// Bytes before the records.
+inline constexpr std::size_t kBatchHeader = batch_layout::kRecords;
+
+/// Attribute bits (§2.2).
+inline constexpr std::uint16_t kLogAppendTimeBit = 0x08;
+inline constexpr std::uint16_t kTransactionalBit = 0x10;
+inline constexpr std::uint16_t kControlBit = 0x20;
+inline constexpr std::uint16_t kDeleteHorizonBit = 0x40;
+
+/// Reads the header at `header` (61 bytes) of a batch whose length field was checked.
+UnitInfo read_batch_header(const std::uint8_t* header);
+
+/// CRC-32C of a whole batch, as its header should have it.
+std::uint32_t batch_crc(ByteView batch);
+
+/// What a batch carries besides its records.
+struct BatchFields {
+  Offset base_offset;
+  /// The last offset is base_offset + this; without it the last record's delta.
+  std::optional<std::int32_t> last_offset_delta;
+  LeaderEpoch leader_epoch{0};
+  std::uint16_t attribute_bits = 0;  // without the codec's
+  ProducerId producer_id = kNoProducerId;
+  std::int16_t producer_epoch = -1;
+  std::int32_t base_sequence = -1;
+  /// Instead of the first record's timestamp (a delete horizon, or what a dump says).
+  std::optional<std::int64_t> base_timestamp;
+  /// Instead of the records' maximum.
+  std::optional<std::int64_t> max_timestamp;
+};
+
+/// Encodes records one after the other into a reused buffer and closes them into a batch. For one thread.
+class BatchBuilder {
+ public:
+  /// Starts an empty batch; its first record's timestamp becomes the base unless `base_timestamp` says another.
+  void start(std::optional<std::int64_t> base_timestamp = std::nullopt);
+
+  /// Adds a record at the next offset delta (or at `delta`, which must rise).
+  void add(std::int64_t timestamp, const std::optional<std::string_view>& key,
+           const std::optional<std::string_view>& value, std::span<const HeaderView> headers);
+  void add_at(std::int32_t delta, std::int64_t timestamp, const std::optional<std::string_view>& key,
+              const std::optional<std::string_view>& value, std::span<const HeaderView> headers);
+
+  [[nodiscard]] std::int32_t count() const { return count_; }
+  /// Bytes that the batch would take uncompressed with one record more of these sizes.
+  [[nodiscard]] std::size_t size_with(std::size_t key_and_value_bytes) const {
+    return used_ + key_and_value_bytes + kMaxRecordOverhead;
+  }
+  /// Bytes of the batch so far, uncompressed, header included.
+  [[nodiscard]] std::size_t size() const { return used_; }
+
+  /// Appends the finished batch to `out` and returns its header's facts; a batch that compression does not shrink is
+  /// still stored compressed, as Kafka's own client does. The builder is empty again.
+  UnitInfo finish(const BatchFields& fields, const Compression& compression, Compressor& compressor, Buffer& out);
+
+  /// A record's bytes beside key, value and headers, at most (§2.3).
+  static constexpr std::size_t kMaxRecordOverhead = 21;
+
+ private:
+  std::uint8_t* room(std::size_t bytes);
+
+  Buffer bytes_;  // the header's place, then the records; used_ bytes of it count
+  std::vector<std::uint8_t> compressed_;
+  std::size_t used_ = kBatchHeader;
+  std::int32_t count_ = 0;
+  std::int32_t last_delta_ = -1;
+  std::optional<std::int64_t> base_timestamp_;
+  std::int64_t max_timestamp_ = kNoTimestamp;
+};
+
+/// Writes what assignment of an offset changes in an encoded batch: outside the CRC, so nothing is summed again.
+inline void assign_base_offset(std::uint8_t* batch, Offset base_offset, LeaderEpoch leader_epoch) {
+  store_be<std::int64_t>(batch + batch_layout::kBaseOffset, base_offset.value());
+  store_be<std::int32_t>(batch + batch_layout::kLeaderEpoch, leader_epoch.value());
+}
+
+}  // namespace tk

@@ -1,0 +1,76 @@
+// The json format: a record as `[8-byte offset][4-byte length][one JSON object]` (design.md §1,
+// docs/formats.md).
+//
+// tk writes the members key, value, ts, then only where they apply headers, epoch, pid, pepoch, seq, txn,
+// control, and last crc: the CRC-32C, in hex, of the 12 prefix bytes and the body up to the comma before
+// "crc". Bytes that are not UTF-8 are stored as key_b64 and value_b64, in a header as {"b64":".."}. A reader
+// takes any order, ignores members it does not know, and accepts a body without crc.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "core/base/buffer.h"
+#include "core/base/json_reader.h"
+#include "core/format/unit.h"
+
+namespace tk {
+
+enum class JsonControl : std::uint8_t { none, commit, abort };
+
+/// What a json record says besides key, value, timestamp and headers.
+struct JsonFields {
+  LeaderEpoch leader_epoch{0};
+  ProducerId producer_id = kNoProducerId;
+  std::int16_t producer_epoch = -1;
+  std::int32_t sequence = -1;
+  bool transactional = false;
+  JsonControl control = JsonControl::none;
+};
+
+/// Appends one record with its checksum.
+void encode_json_record(Buffer& out, Offset offset, const RecordView& record, const JsonFields& fields);
+
+/// Bytes that a record takes at most.
+std::size_t json_record_bound(const RecordView& record);
+
+/// Parses units; views point into the unit or into reused memory and are valid until the next call. For one
+/// thread.
+class JsonRecordDecoder {
+ public:
+  /// Parses the body of a whole unit. Bodies in the shape that tk writes take a fast path that trusts their
+  /// checksum for UTF-8; the caller has checked it (check_unit). A fault of kind `record` if the body is no
+  /// record.
+  Fault decode(ByteView unit, RecordView& record);
+  /// The other members of the unit decoded last.
+  [[nodiscard]] const JsonFields& fields() const { return fields_; }
+  /// True if the unit decoded last carries a checksum.
+  [[nodiscard]] bool has_crc() const { return has_crc_; }
+  [[nodiscard]] std::uint32_t crc() const { return crc_; }
+
+ private:
+  bool decode_own_shape(std::string_view body, RecordView& record);
+  Fault decode_any(std::string_view body, RecordView& record);
+  bool own_string(const char*& at, const char* end, std::string_view& out);
+  std::string& scratch();
+  /// A string of `reader`; it takes a scratch only if it has escapes.
+  std::string_view text_of(JsonReader& reader);
+
+  JsonFields fields_;
+  bool has_crc_ = false;
+  std::uint32_t crc_ = 0;
+  std::vector<HeaderView> headers_;
+  std::deque<std::string> scratches_;  // one per string that had escapes; views into them must stay valid
+  std::size_t scratches_used_ = 0;
+};
+
+/// Verifies the checksum of a whole json unit; one without passes. Finds a crc member at any place of the
+/// object.
+Fault check_json_unit(ByteView unit);
+
+/// The facts of a whole json unit as a UnitInfo.
+Fault read_json_info(ByteView unit, UnitInfo& info);
+
+}  // namespace tk

@@ -1,0 +1,148 @@
+#include "core/format/record_decoder.h"
+
+namespace tk {
+
+namespace {
+
+Fault bad_record(const char* detail, std::int64_t found = 0, std::int64_t expected = 0) {
+  return {FaultKind::record, detail, found, expected};
+}
+
+/// True if the number in [at, next) takes more bytes than it needs, or has bits that do not fit and are
+/// dropped: with `max` bytes the last one may be `last_limit` at most.
+bool overlong(const std::uint8_t* at, const std::uint8_t* next, std::size_t max, std::uint8_t last_limit) {
+  const auto size = static_cast<std::size_t>(next - at);
+  return size > 1 && (next[-1] == 0 || (size == max && next[-1] > last_limit));
+}
+constexpr char kOverlong[] = "varint longer than its number needs";
+
+/// A record takes at least a length, attributes, two deltas, two lengths and a header count.
+constexpr std::int64_t kMinRecordBytes = 7;
+
+}  // namespace
+
+const std::uint8_t* RecordDecoder::refuse(const char* detail) {
+  fault_ = bad_record(detail);
+  return nullptr;
+}
+
+const std::uint8_t* RecordDecoder::read_varint(const std::uint8_t* at, const std::uint8_t* end,
+                                               std::int32_t& out) {
+  const std::uint8_t* const next = get_varint(at, end, out);
+  if (next != nullptr && overlong(at, next, kMaxVarintBytes, 0x0f)) oddity_ = kOverlong;
+  return next;
+}
+
+const std::uint8_t* RecordDecoder::read_bytes(const std::uint8_t* at, const std::uint8_t* end,
+                                              std::optional<std::string_view>& out) {
+  std::int32_t length = 0;
+  at = read_varint(at, end, length);
+  if (at == nullptr) return nullptr;
+  if (length < 0) {
+    if (length < -1) oddity_ = "length below -1 taken as null";
+    out.reset();
+    return at;
+  }
+  if (length > end - at) return nullptr;
+  out.emplace(reinterpret_cast<const char*>(at), static_cast<std::size_t>(length));
+  return at + length;
+}
+
+Fault RecordDecoder::open_records(ByteView batch, const UnitInfo& info, ByteView& records) {
+  if (info.count < 0) return bad_record("negative record count", info.count);
+  if (info.codec_bits() > static_cast<std::uint8_t>(Codec::zstd)) {
+    return bad_record("unknown compression codec", info.codec_bits());
+  }
+  const ByteView stored = batch.subspan(kBatchHeader);
+  if (info.compressed() && info.count == 0 && stored.empty()) {
+    records = {};
+  } else if (info.compressed()) {
+    const Decompressed out = decompressor_.decompress(static_cast<Codec>(info.codec_bits()), stored);
+    if (out.error != nullptr) return bad_record(out.error);
+    records = out.bytes;
+  } else {
+    records = stored;
+  }
+  if (info.count > static_cast<std::int64_t>(records.size()) / kMinRecordBytes) {
+    return bad_record("record count larger than the bytes can hold", info.count,
+                      static_cast<std::int64_t>(records.size()) / kMinRecordBytes);
+  }
+  if ((info.attributes & 0xff80) != 0) oddity_ = "unknown attribute bits are set";
+  if (info.last_offset < info.base_offset) oddity_ = "last offset delta is negative";
+  if (info.base_offset.value() < 0) oddity_ = "base offset is negative";
+  return {};
+}
+
+Fault RecordDecoder::close_records(const UnitInfo& info, const std::uint8_t* at, const std::uint8_t* end) {
+  if (at == end) return {};
+  if (info.count == 0 && !info.compressed()) {
+    oddity_ = "bytes in a batch without records";
+    return {};
+  }
+  return bad_record("bytes left over behind the last record", end - at);
+}
+
+const std::uint8_t* RecordDecoder::read_record(const std::uint8_t* at, const std::uint8_t* end,
+                                               const UnitInfo& info, RecordView& record) {
+  std::int32_t length = 0;
+  at = read_varint(at, end, length);
+  if (at == nullptr || length < 0 || length > end - at) return refuse("record length beyond its batch");
+  const std::uint8_t* const record_end = at + length;
+  if (at == record_end) return refuse("record without a body");
+  if (*at++ != 0) oddity_ = "record attributes are set";
+  std::int64_t timestamp_delta = 0;
+  std::int32_t offset_delta = 0, header_count = 0;
+  const std::uint8_t* const timestamp_at = at;
+  at = get_varlong(at, record_end, timestamp_delta);
+  if (at == nullptr) return refuse("timestamp delta cut or too long");
+  if (overlong(timestamp_at, at, kMaxVarlongBytes, 0x01)) oddity_ = kOverlong;
+  at = read_varint(at, record_end, offset_delta);
+  if (at == nullptr) return refuse("offset delta cut or too long");
+  at = read_bytes(at, record_end, record.key);
+  if (at == nullptr) return refuse("key length beyond its record");
+  at = read_bytes(at, record_end, record.value);
+  if (at == nullptr) return refuse("value length beyond its record");
+  at = read_varint(at, record_end, header_count);
+  if (at == nullptr) return refuse("header count cut");
+  if (header_count != 0) {
+    at = read_headers(at, record_end, header_count);
+    if (at == nullptr) return nullptr;
+    record.headers = headers_;
+  } else {
+    record.headers = {};
+  }
+  if (at != record_end) return refuse("record length does not match its fields");
+
+  if (offset_delta <= last_delta_) oddity_ = "record offsets do not rise";
+  if (offset_delta > info.last_offset - info.base_offset)
+    oddity_ = "record offset above the batch's last offset";
+  last_delta_ = offset_delta;
+  record.offset = info.base_offset + offset_delta;
+  record.timestamp = info.timestamp_type == TimestampType::log_append_time
+                         ? info.max_timestamp
+                         : static_cast<std::int64_t>(static_cast<std::uint64_t>(info.base_timestamp) +
+                                                     static_cast<std::uint64_t>(timestamp_delta));
+  record.sequence = info.base_sequence == -1 ? -1 : sequence_after(info.base_sequence, offset_delta);
+  return at;
+}
+
+const std::uint8_t* RecordDecoder::read_headers(const std::uint8_t* at, const std::uint8_t* end,
+                                                std::int32_t count) {
+  if (count < 0) return refuse("negative header count");
+  if (count > end - at) return refuse("header count beyond its record");
+  headers_.clear();
+  std::optional<std::string_view> name;
+  HeaderView header;
+  for (std::int32_t i = 0; i < count; ++i) {
+    at = read_bytes(at, end, name);
+    if (at == nullptr) return refuse("header name beyond its record");
+    if (!name) return refuse("header without a name");
+    header.name = *name;
+    at = read_bytes(at, end, header.value);
+    if (at == nullptr) return refuse("header value beyond its record");
+    headers_.push_back(header);
+  }
+  return at;
+}
+
+}  // namespace tk

@@ -1,0 +1,89 @@
+// From a stored unit to its records, for every format behind one call.
+//
+// A unit either gives all its records or a fault: what was visited before a fault must be thrown away by the
+// caller (Kafka's consumer hands out the records before a bad one; tk shows nothing of a damaged batch).
+#pragma once
+
+#include <vector>
+
+#include "core/base/varint.h"
+#include "core/format/batch.h"
+#include "core/format/json_record.h"
+#include "core/format/legacy.h"
+
+namespace tk {
+
+/// Decodes units one at a time with reused buffers. For one thread; the views it hands out are valid until
+/// its next call.
+class RecordDecoder {
+ public:
+  /// Calls `visit(const RecordView&)` for each record of a unit whose checksum was found good, in stored
+  /// order.
+  template <class Visit>
+  Fault decode(ByteView unit, const UnitInfo& info, Visit&& visit);
+
+  /// The legacy records of the last unit, with what only the dump tool shows of them.
+  [[nodiscard]] const LegacyDecoder& legacy() const { return legacy_; }
+  /// The members of the last json unit that no record view has.
+  [[nodiscard]] const JsonRecordDecoder& json() const { return json_; }
+
+  /// Odd things that Kafka reads all the same (§2.8 "It accepts") in the last batch; null if there were none.
+  /// `verify` names them.
+  [[nodiscard]] const char* oddity() const { return oddity_; }
+
+ private:
+  /// The bytes of a batch's records, decompressed if need be.
+  Fault open_records(ByteView batch, const UnitInfo& info, ByteView& records);
+  /// The checks that come after the last record.
+  Fault close_records(const UnitInfo& info, const std::uint8_t* at, const std::uint8_t* end);
+  /// Reads one record at `at`; null on a fault, which is then in `fault_`.
+  const std::uint8_t* read_record(const std::uint8_t* at, const std::uint8_t* end, const UnitInfo& info,
+                                  RecordView& record);
+  const std::uint8_t* read_headers(const std::uint8_t* at, const std::uint8_t* end, std::int32_t count);
+  /// A varint, and a length with the bytes behind it (negative: null); null on a fault. They note what is
+  /// odd.
+  const std::uint8_t* read_varint(const std::uint8_t* at, const std::uint8_t* end, std::int32_t& out);
+  const std::uint8_t* read_bytes(const std::uint8_t* at, const std::uint8_t* end,
+                                 std::optional<std::string_view>& out);
+  const std::uint8_t* refuse(const char* detail);
+
+  Decompressor decompressor_;
+  LegacyDecoder legacy_;
+  JsonRecordDecoder json_;
+  std::vector<HeaderView> headers_;
+  Fault fault_;
+  const char* oddity_ = nullptr;
+  std::int64_t last_delta_ = -1;
+};
+
+template <class Visit>
+Fault RecordDecoder::decode(ByteView unit, const UnitInfo& info, Visit&& visit) {
+  oddity_ = nullptr;
+  if (info.kind == UnitKind::json) {
+    RecordView record;
+    const Fault fault = json_.decode(unit, record);
+    if (!fault) visit(static_cast<const RecordView&>(record));
+    return fault;
+  }
+  if (info.kind == UnitKind::legacy) {
+    const Fault fault = legacy_.decode(unit, info, decompressor_);
+    if (fault) return fault;
+    for (const LegacyRecord& record : legacy_.records()) visit(static_cast<const RecordView&>(record.record));
+    return {};
+  }
+  ByteView records;
+  if (const Fault fault = open_records(unit, info, records)) return fault;
+  const std::uint8_t* at = records.data();
+  const std::uint8_t* const end = at + records.size();
+  RecordView record;
+  record.timestamp_type = info.timestamp_type;
+  last_delta_ = -1;
+  for (std::int32_t i = 0; i < info.count; ++i) {
+    at = read_record(at, end, info, record);
+    if (at == nullptr) return fault_;
+    visit(static_cast<const RecordView&>(record));
+  }
+  return close_records(info, at, end);
+}
+
+}  // namespace tk

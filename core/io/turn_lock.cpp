@@ -1,0 +1,101 @@
+#include "core/io/turn_lock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+
+namespace tk {
+namespace {
+
+constexpr std::uint64_t kRightByte = 0;
+constexpr std::uint64_t kLineByte = 1;
+constexpr std::int64_t kFirstSleepMs = 1;
+constexpr std::int64_t kLongestSleepMs = 10;
+
+std::int64_t deadline_after(std::int64_t timeout_ms) {
+  const std::int64_t now = monotonic_ms();
+  return now + std::clamp<std::int64_t>(timeout_ms, 0, std::numeric_limits<std::int64_t>::max() - now);
+}
+
+// Tries until the deadline, at least once. A blocking lock call could not be given a time limit without a
+// signal.
+bool lock_until(LockFile& file, std::uint64_t byte, std::int64_t deadline_ms) {
+  std::int64_t sleep_ms = kFirstSleepMs;
+  while (!file.try_lock(LockKind::exclusive, byte, 1)) {
+    const std::int64_t left_ms = deadline_ms - monotonic_ms();
+    if (left_ms <= 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(sleep_ms, left_ms)));
+    sleep_ms = std::min(sleep_ms * 2, kLongestSleepMs);
+  }
+  return true;
+}
+
+Error locked_error(const std::string& path, std::int64_t timeout_ms) {
+  return Error(ErrorCode::log_dir_locked,
+               timeout_ms > 0
+                   ? fmt::format("another writer still holds the lock {} after {} ms", path, timeout_ms)
+                   : fmt::format("another writer holds the lock {}", path))
+      .at(path)
+      .hint("run it again when the other writer has finished, or wait longer with --lock-timeout MS");
+}
+
+}  // namespace
+
+TurnLock::TurnLock(FileSystem& fs, std::string path) : file_(fs.open_lock(path)) {}
+
+void TurnLock::acquire(std::int64_t timeout_ms) {
+  if (held_) return;
+  const std::int64_t deadline_ms = deadline_after(timeout_ms);
+  if (!lock_until(*file_, kLineByte, deadline_ms)) throw locked_error(file_->path(), timeout_ms);
+  try {
+    held_ = lock_until(*file_, kRightByte, deadline_ms);
+  } catch (...) {
+    file_->unlock(kLineByte, 1);
+    throw;
+  }
+  file_->unlock(kLineByte, 1);
+  if (!held_) throw locked_error(file_->path(), timeout_ms);
+}
+
+void TurnLock::release() {
+  if (!held_) return;
+  held_ = false;
+  file_->unlock(kRightByte, 1);
+}
+
+bool TurnLock::wanted_by_other() {
+  return file_->held_by_other(kLineByte, 1);
+}
+
+std::unique_ptr<LockFile> lock_directory_shared(FileSystem& fs, const std::string& directory) {
+  const std::string path = join_path(directory, ".lock");
+  // A broker removes the file when it stops. A lock on a file that has lost its name keeps nobody away, so
+  // the one that was locked must be the one that the name means now; if not, there is a new file to lock.
+  constexpr int attempts = 10;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    auto file = fs.open_lock(path);
+    if (!file->try_lock(LockKind::shared, 0, 0)) break;
+    const FileStat locked = file->stat();
+    const auto named = fs.stat(path);
+    if (named && named->inode == locked.inode && named->device == locked.device) return file;
+  }
+  throw Error(ErrorCode::log_dir_locked, fmt::format("a live broker, or another program, holds {}", path))
+      .at(path)
+      .hint("stop the broker first; commands that only read work beside it");
+}
+
+std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, std::int64_t timeout_ms) {
+  auto file = fs.open_lock(path);
+  // Byte 0 alone: the bytes behind it belong to others (a group's running members).
+  if (!lock_until(*file, kRightByte, deadline_after(timeout_ms))) throw locked_error(path, timeout_ms);
+  return file;
+}
+
+}  // namespace tk

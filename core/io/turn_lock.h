@@ -1,0 +1,41 @@
+// A lock that writers take in turns: byte 0 of a lock file is the right to write, byte 1 the head of the
+// line.
+//
+// Whoever wants the right first stands in line (byte 1), then waits for byte 0, then leaves the line. The
+// holder looks now and then whether somebody stands in line and gives the right up if so; as it must queue
+// itself to get it back, writers alternate (design.md §3).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/io/file_system.h"
+
+namespace tk {
+
+class TurnLock {
+ public:
+  /// Opens `path` without taking anything.
+  TurnLock(FileSystem& fs, std::string path);
+
+  /// Takes the right to write, waiting up to `timeout_ms` by real time (0: not at all). Throws
+  /// log_dir_locked.
+  void acquire(std::int64_t timeout_ms);
+  void release();
+  [[nodiscard]] bool held() const { return held_; }
+  /// True if another writer stands in line: the holder should finish what it has and release.
+  [[nodiscard]] bool wanted_by_other();
+
+ private:
+  std::unique_ptr<LockFile> file_;
+  bool held_ = false;
+};
+
+/// The directory's own `.lock`, taken shared by tk's writers; a live broker holds it whole and exclusively.
+/// Throws log_dir_locked at once if one does.
+std::unique_ptr<LockFile> lock_directory_shared(FileSystem& fs, const std::string& directory);
+/// An exclusive lock on a state file's lock file, waiting up to `timeout_ms`. Throws log_dir_locked.
+std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, std::int64_t timeout_ms);
+
+}  // namespace tk

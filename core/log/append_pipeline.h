@@ -1,0 +1,179 @@
+// From records to appended units, in parallel: the engine of `tk produce`.
+//
+// Input comes in chunks. Each worker takes the next one (in order), lets the source split it into records, chooses
+// partitions and encodes; then, in the order of the input again, offsets are reserved, and the result is appended. A v2
+// batch is encoded before its offset is known, for that lies outside its checksum; a json record's lies inside, so its
+// chunk is only split and counted before, and encoded behind the reservation.
+//
+// The right to write a partition is taken when the first chunk needs it and given up when the input pauses, or once a
+// second if another writer stands in line; both happen only when every chunk taken so far has been appended.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/ordered_workers.h"
+#include "core/format/batch.h"
+#include "core/format/json_record.h"
+#include "core/io/line_input.h"
+#include "core/log/partition_log.h"
+#include "core/log/partitioner.h"
+
+namespace tk {
+
+/// One record of input. It points into its chunk; 32 bytes, since a chunk has thousands.
+struct InputRecord {
+  const char* key = nullptr;
+  const char* value = nullptr;
+  std::int32_t key_size = -1;    // -1: null
+  std::int32_t value_size = -1;  // -1: null
+  std::int32_t partition = -1;   // asked for by the input; -1: by the partitioner
+  std::int32_t extra = -1;       // index of an InputExtra; -1: none
+};
+
+/// What only some records have.
+struct InputExtra {
+  std::optional<std::int64_t> timestamp;
+  std::uint32_t first_header = 0;
+  std::uint32_t header_count = 0;
+  bool value_is_json = false;
+};
+
+/// What is wrong with a record of the input; its number is known only when its turn comes.
+struct InputFault {
+  ErrorCode code = ErrorCode::invalid_record;
+  /// Which record of the chunk, from 0.
+  std::size_t record = 0;
+  std::string message;
+};
+
+/// A chunk of input split into records.
+struct ParsedChunk {
+  std::vector<InputRecord> records;
+  std::vector<InputExtra> extras;
+  std::vector<HeaderView> headers;
+  /// Text that was decoded from the chunk (escapes); blocks never move.
+  std::vector<std::unique_ptr<std::string>> texts;
+  /// Ends the input: the records before it count.
+  std::optional<InputFault> fault;
+
+  void clear() {
+    records.clear();
+    extras.clear();
+    headers.clear();
+    texts.clear();
+    fault.reset();
+  }
+};
+
+/// Where records come from.
+class RecordSource {
+ public:
+  virtual ~RecordSource() = default;
+  /// Fills the chunk with the next input; called by one thread at a time. As ChunkReader::next, and `name` is set to what
+  /// messages call the input, with `restart` true at the first chunk of a file.
+  virtual Got take(InputChunk& chunk, std::int64_t wait_ms, std::string& name, bool& restart) = 0;
+  /// Splits a chunk; called by several threads for different chunks.
+  virtual void parse(const InputChunk& chunk, ParsedChunk& out) const = 0;
+};
+
+/// One appended batch (of a json topic: the records that closed together).
+struct AppendedBatch {
+  std::int32_t partition = 0;
+  Offset base_offset;
+  Offset last_offset;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+};
+
+/// What went into one partition.
+struct PartitionTally {
+  std::optional<Offset> base_offset;
+  Offset last_offset;
+  std::int64_t count = 0;
+  std::int64_t durable = 0;  // of count, as durable as the policy promises
+  std::int64_t bytes = 0;
+};
+
+class AppendPipeline {
+ public:
+  struct Options {
+    TopicFormat format = TopicFormat::json;
+    LogConfig config;
+    Compression compression;
+    std::int64_t batch_size = 16384;
+    Partitioner partitioner = Partitioner::murmur2;
+    /// Partitions that keys are spread over; the pipeline may have room for more, which only the input can ask for.
+    std::int32_t hash_partitions = 1;
+    /// All records go here.
+    std::optional<std::int32_t> partition;
+    /// Create time of records without one of their own; nothing: the clock, once a chunk.
+    std::optional<std::int64_t> timestamp;
+    /// Added to every record.
+    std::vector<HeaderView> headers;
+    /// Where a sticky choice begins; any number.
+    std::uint32_t sticky_start = 0;
+    /// What messages call a record of the input: "line" or "record".
+    std::string record_word = "line";
+    /// True ends the run as if the input had ended (a signal).
+    std::function<bool()> interrupted;
+    /// Called in order for batches that have become durable, if it is set.
+    std::function<void(const AppendedBatch&)> on_batch;
+    /// Called after one or more calls of on_batch.
+    std::function<void()> on_reported;
+  };
+
+  /// `logs` are the topic's partitions by number; opened by the pipeline as they are needed through `open_log`.
+  AppendPipeline(RecordSource& source, std::int32_t partitions,
+                 std::function<std::unique_ptr<PartitionLog>(std::int32_t)> open_log, const Clock& clock, Options options);
+  ~AppendPipeline();
+
+  /// Appends all of the input. On a failure what was appended before is settled, so that tallies() tells how many
+  /// records are durable, and the Error is thrown on.
+  void run();
+  [[nodiscard]] const std::vector<PartitionTally>& tallies() const { return tallies_; }
+
+ private:
+  struct Job;
+  struct Pending;
+
+  bool take(Job& job);
+  void work(Job& job);
+  bool give(Job& job);
+  void append_job(Job& job);
+  void wait_until_idle();
+  void yield_all();
+  void close_all();
+  void settle_all();
+  void route(Job& job) const;
+  void encode_batches(Job& job) const;
+  void encode_json(Job& job) const;
+  void reserve(Job& job);
+  PartitionLog& log(std::int32_t partition);
+  void note_durable(std::int32_t partition);
+  [[noreturn]] void refuse(const Job& job) const;
+
+  RecordSource& source_;
+  std::function<std::unique_ptr<PartitionLog>(std::int32_t)> open_log_;
+  const Clock& clock_;
+  Options options_;
+  std::vector<std::unique_ptr<PartitionLog>> logs_;
+  std::vector<Offset> next_offsets_;  // reserved so far; valid while the turn is held
+  std::vector<PartitionTally> tallies_;
+  std::vector<std::vector<Pending>> pending_;  // appended, not yet durable
+  std::atomic<std::uint64_t> taken_{0};
+  std::atomic<std::uint64_t> given_{0};
+  std::atomic<bool> failed_{false};  // a job could not be given: nobody waits for those behind it
+  TurnGate reserve_gate_;
+  std::int64_t last_look_ms_ = 0;  // when somebody in line was last looked for
+  std::uint64_t records_before_ = 0;  // of the file at hand
+};
+
+}  // namespace tk

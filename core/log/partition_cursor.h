@@ -1,0 +1,53 @@
+// Reads a partition's segments one after the other, chunk by chunk, from an offset on.
+//
+// The cursor is the ordered part of every parallel read (ordered_workers.h): it lists stretches of units and of damage;
+// sums, decoding and output belong to whoever takes its chunks.
+#pragma once
+
+#include <memory>
+
+#include "core/log/log_view.h"
+#include "core/log/segment_scanner.h"
+
+namespace tk {
+
+/// A chunk with the segment that it comes from.
+struct CursorChunk {
+  ScanChunk scan;
+  const SegmentFile* segment = nullptr;
+};
+
+class PartitionCursor {
+ public:
+  /// `view` must outlive the cursor. Units that end below `start` may come first.
+  PartitionCursor(FileSystem& fs, const LogView& view, Offset start,
+                  std::size_t chunk_bytes = SegmentScanner::kDefaultChunk);
+
+  /// The next chunk; false at the end of the view. A tail in another segment than the last comes as damage; the last
+  /// segment's tail ends the reading.
+  bool next(CursorChunk& chunk);
+
+  /// Where a follower goes on: the file position in the last segment, and the last offset seen.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  [[nodiscard]] Offset last_offset() const { return last_; }
+
+ private:
+  void open_segment(std::size_t index);
+
+  FileSystem& fs_;
+  const LogView& view_;
+  std::size_t chunk_bytes_;
+  std::size_t index_ = 0;  // of the segment being read
+  std::unique_ptr<File> file_;
+  std::optional<SegmentScanner> scanner_;
+  Offset start_;
+  Offset last_;
+  bool first_segment_ = true;
+  std::uint64_t position_ = 0;
+};
+
+/// The first offset stored in a segment, by its first unit if that is whole and not below the segment's base, else the
+/// base.
+Offset first_stored_offset(FileSystem& fs, const SegmentFile& segment);
+
+}  // namespace tk

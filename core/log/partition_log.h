@@ -1,0 +1,142 @@
+// The writer's side of one partition: appends whole units in order, rolls segments, keeps the indexes, and puts right
+// what a crash left. Single-threaded; the pipelines above it call it in order.
+//
+// Rules it keeps (design.md §3):
+//   - only appends; a segment is forced to disk before the next one is created, so only the last can be torn;
+//   - an index entry is written only for data already forced; till then it waits in memory;
+//   - opening scans from the last index entry that the log bears out (a partition that tk made) or from the segment's
+//     start (any other) to the end, never the whole log;
+//   - one writer at a time, in turns: begin() takes the right to write and looks whether others wrote meanwhile, yield()
+//     gives it up.
+//
+// Invariants between calls while the turn is held: size_ is the active segment's size on disk; every offset below
+// log_end() is in the log; log_end() - base fits 31 bits; pending index entries describe units in the active segment.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/format/leader_epochs.h"
+#include "core/format/topic_format.h"
+#include "core/io/turn_lock.h"
+#include "core/log/index_file.h"
+#include "core/log/log_config.h"
+#include "core/log/log_files.h"
+#include "core/log/tail_scan.h"
+
+namespace tk {
+
+/// When appended data are forced to disk.
+enum class SyncPolicy : std::uint8_t {
+  at_end,     // by sync(), and before a roll
+  by_append,  // before append() returns
+  never,      // left to the system, but for rolls
+};
+
+/// One unit of an append: what the log must know of it beside its bytes.
+struct AppendUnit {
+  std::uint32_t size = 0;
+  /// Records in it, by offsets: its last offset is its first plus this less one.
+  std::int32_t offsets = 1;
+  std::int64_t max_timestamp = kNoTimestamp;
+};
+
+class PartitionLog {
+ public:
+  struct Options {
+    LogConfig config;
+    TopicFormat format = TopicFormat::json;
+    SyncPolicy sync = SyncPolicy::at_end;
+    std::int64_t lock_timeout_ms = 10000;
+    /// The last index entry is the recovery point (a partition that tk made).
+    bool trust_index = true;
+    /// Where a partition without a segment begins (its log start offset).
+    Offset start_if_empty{0};
+    /// Says what was put right at opening, one line each.
+    std::function<void(const std::string&)> note;
+  };
+
+  PartitionLog(FileSystem& fs, std::string directory, Options options);
+  ~PartitionLog();
+
+  /// Takes the right to write and brings the state up to date: at the first call opens the partition (makes it if it is
+  /// not there), later compares the active segment with what this writer left and scans only what others added. Cuts a
+  /// torn tail; saves and cuts other damage behind which nothing whole follows; throws corrupt_message, naming `recover`,
+  /// if whole records follow damage above the last trusted point, or log_dir_locked.
+  void begin();
+  /// Forces what is unforced unless the policy is `never`, writes pending index entries, and gives the right up.
+  void yield();
+  /// As yield(), at the end of the work: the time index gets its final entry, as a clean shutdown of a broker leaves it.
+  void close();
+  /// After append() threw, with the turn still held: takes in what reached the file whole, cuts what is torn, and forces
+  /// the rest, so that durable_end() is right. Throws if that fails, too.
+  void settle();
+  [[nodiscard]] bool has_turn() const { return lock_.held(); }
+  /// True if another writer stands in line for this partition.
+  [[nodiscard]] bool wanted_by_other() { return lock_.wanted_by_other(); }
+
+  /// The offset that the next record gets. Valid while the turn is held.
+  [[nodiscard]] Offset log_end() const { return log_end_; }
+  /// The leader epoch that new batches bear: the latest of the partition, 0 in a new one.
+  [[nodiscard]] LeaderEpoch leader_epoch() const { return leader_epoch_; }
+
+  /// Appends units that lie one behind the other in `bytes`, the first at log_end(); their offsets are in them already.
+  /// Rolls where a unit does not fit. Large writes: one a segment touched. When it throws, log_end() is after the last
+  /// unit that is whole on disk, and what was torn is cut away by the next begin().
+  void append(ByteView bytes, const std::vector<AppendUnit>& units);
+  /// Appends one unit at any offset at or above log_end() (an import keeps gaps and leader epochs).
+  void append_at(Offset first, Offset last, std::optional<LeaderEpoch> epoch, ByteView unit, std::int64_t max_timestamp);
+
+  /// Forces everything appended to disk and writes the index entries that waited for it.
+  void sync();
+  /// Offsets below this one are as durable as the policy promises.
+  [[nodiscard]] Offset durable_end() const { return durable_end_; }
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const LogConfig& config() const { return options_.config; }
+
+ private:
+  void open();
+  void create_first_segment();
+  void open_active(const SegmentFile& segment);
+  void take_in_tail();
+  void settle_damage(const SegmentFile& segment, const TailScan& scan);
+  void forget_active();
+  void start_segment(Offset base);
+  bool still_active();
+  void roll(Offset base);
+  bool must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const;
+  void write_out(ByteView bytes);
+  void write_index_entries();
+  void save_leader_epochs();
+  void note(const std::string& line) const;
+
+  FileSystem& fs_;
+  std::string directory_;
+  Options options_;
+  TurnLock lock_;
+  bool opened_ = false;
+
+  // The active segment.
+  SegmentFile active_;
+  std::unique_ptr<File> file_;
+  FileStat identity_;  // of the file as it was opened
+  std::uint64_t size_ = 0;
+  std::uint64_t forced_size_ = 0;
+  std::int64_t first_timestamp_ = kNoTimestamp;  // the largest timestamp of its first unit, for time rolls
+  std::optional<IndexBuilder> index_;
+  std::uint64_t index_bytes_ = 0;       // of .index on disk
+  std::uint64_t time_index_bytes_ = 0;  // of .timeindex on disk
+  bool indexes_untrimmed_ = false;       // the files may be longer than that
+
+  Offset log_end_;
+  Offset durable_end_;
+  LeaderEpoch leader_epoch_{0};
+  LeaderEpochs epochs_;
+};
+
+}  // namespace tk

@@ -1,0 +1,67 @@
+// The partitions of a store, to read from and to append to.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/catalog/log_directory.h"
+#include "core/store/store.h"
+
+namespace tk {
+
+LogView Store::view(const PartitionInfo& partition) const {
+  if (!fs_->stat(partition.directory)) {
+    LogView empty;
+    empty.files.directory = partition.directory;
+    return empty;
+  }
+  std::optional<Offset> start;
+  if (partition.state == PartitionState::live) {
+    const auto at = log_starts_.find(partition_directory_name(partition.topic, partition.partition));
+    if (at != log_starts_.end()) start = at->second;
+  }
+  return open_log_view(*fs_, partition.directory, start);
+}
+
+Transactions Store::transactions(const PartitionInfo& partition, const LogView& view) const {
+  // tk writes a snapshot with the first producer id that it appends for.
+  if (!partition.tk_made || !view.files.snapshots.empty()) return scan_transactions(*fs_, view);
+  Transactions none;
+  none.finish();
+  return none;
+}
+
+std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, PartitionId partition,
+                                                     SyncPolicy sync,
+                                                     std::function<void(const std::string&)> note) {
+  const auto at = std::ranges::lower_bound(topic.partitions, partition, {}, &PartitionInfo::partition);
+  if (at == topic.partitions.end() || at->partition != partition) {
+    throw Error(ErrorCode::unknown_topic_or_partition,
+                fmt::format("topic '{}' has no partition {}", topic.name, partition.value()))
+        .at(directory_);
+  }
+  remove_clean_shutdown();
+  if (!fs_->stat(at->directory)) {
+    const auto lock = lock_topics_file(*fs_, directory_, options_.lock_timeout_ms);
+    forget_in_checkpoints(*fs_, directory_, topic.name, partition);
+    make_partition(at->directory, topic.id.value_or(Uuid{}));
+  }
+  PartitionLog::Options options;
+  options.config = log_config(topic.configs);
+  options.format = topic.format;
+  options.sync = sync;
+  options.lock_timeout_ms = options_.lock_timeout_ms;
+  options.trust_index = at->tk_made;
+  options.note = std::move(note);
+  return std::make_unique<PartitionLog>(*fs_, at->directory, std::move(options));
+}
+
+// With the marker there, a broker would believe its recovery points and look at nothing that was appended
+// since. Its removal must be on disk before the first appended byte can be.
+void Store::remove_clean_shutdown() {
+  if (!is_broker_ || !has_clean_shutdown_) return;
+  fs_->remove(join_path(directory_, kCleanShutdownFile));
+  fs_->sync_directory(directory_);
+  has_clean_shutdown_ = false;
+}
+
+}  // namespace tk

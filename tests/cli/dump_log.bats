@@ -1,0 +1,106 @@
+# tk dump-log: the text is the real tool's (vectors_dump.txt and the fixtures hold what that printed), JSON is the contract.
+load common
+
+real() { awk -v name="== $1" '$0 == name {on = 1; next} /^== / {on = 0} on' "$here/vectors_dump.txt"; }
+
+@test "text of single batches as the real tool prints it" {
+  local v
+  for v in A N H TX CM AB E TH S1 S4 L2 L3 W1 W0 O P G1 G2; do
+    put $v-0/$SEGMENT $v
+    tk_is 0 dump-log --print-data-log $v-0/$SEGMENT
+    equal "$output" "$(real $v)"
+  done
+}
+
+@test "topic, partition, directory and --files name the same file" {
+  put $S0 A B C
+  put logs/u-0/$SEGMENT A
+  local text
+  text=$(tk dump-log $S0 | tail -n +2)
+  contains "$text" "baseOffset: 2 "
+  equal "$(tk dump-log t | grep -v ^Dumping)" "$text"
+  equal "$(tk dump-log t-0 | grep -v ^Dumping)" "$text"
+  equal "$(tk dump-log ./logs/t-0 | grep -v ^Dumping)" "$text"
+  equal "$(tk dump-log --files $S0 | tail -n +2)" "$text"
+  tk_is 0 dump-log --files $S0,logs/u-0/$SEGMENT
+  equal "$(grep -c ^Dumping <<< "$output")" 2
+  tk_is 0 dump-log ./logs
+  equal "$(grep -c '^baseOffset' <<< "$output")" 4
+}
+
+@test "--offsets keeps A <= offset < B" {
+  put $S0 A B C A@3
+  equal "$(tk dump-log t --offsets 1:3 --json | jq -r .base_offset | tr '\n' ' ')" "1 2 "
+  equal "$(tk dump-log t --offsets 2: --json | jq -r .base_offset | tr '\n' ' ')" "2 3 "
+  equal "$(tk dump-log t --offsets :1 --json | jq -r .base_offset | tr '\n' ' ')" "0 "
+  tk_is 2 dump-log t --offsets three
+}
+
+@test "JSON of a batch, its records, damage" {
+  put $S0 TX H@2
+  tk_is 0 dump-log $S0 --json
+  equal "$(head -n 1 <<< "$output" | jq -c '[.type, .position, .size, .magic, .base_offset, .last_offset, .count, .codec, .crc, .valid, .leader_epoch, .producer_id, .producer_epoch, .base_sequence, .transactional, .control, .max_ts]')" \
+    "[\"batch\",0,79,2,0,1,2,\"none\",822284912,true,0,4005,18,0,true,false,$T]"
+  equal "$(tail -n 1 <<< "$output" | jq -c '[.position, .size, .crc, .base_offset]')" "[79,84,1997707300,2]"
+  tk_is 0 dump-log $S0 --json --deep-iteration
+  equal "$(rows .type)" "batch record record batch record"
+  tk_is 0 dump-log $S0 --json --print-data-log
+  equal "$(jq -c 'select(.type == "record") | [.offset, .ts, .key, .value, .sequence]' <<< "$output" | tr '\n' ' ')" \
+    "[0,$T,\"k\",\"a\",0] [1,$T,\"k\",\"b\",1] [2,$T,\"k\",\"v\",-1] "
+  put $S0 A B C
+  poke $S0 136 63
+  tk_is 3 dump-log $S0 --json
+  equal "$(jq -c 'select(.type == "damage") | [.position, .size]' <<< "$output")" "[69,69]"
+  contains "$(jq -r 'select(.type == "damage") | .reason' <<< "$output")" bad_crc
+}
+
+@test "index files, text and JSON" {
+  put logs/t-0/$SEGMENT A B C
+  printf '0000000100000045000000020000008a' | xxd -r -p > logs/t-0/00000000000000000000.index
+  printf '0000018bcfe5680100000001''0000018bcfe5680200000002' | xxd -r -p > logs/t-0/00000000000000000000.timeindex
+  tk_is 0 dump-log logs/t-0/00000000000000000000.index
+  equal "$output" "Dumping logs/t-0/00000000000000000000.index"$'\n'"offset: 1 position: 69"$'\n'"offset: 2 position: 138"
+  tk_is 0 dump-log logs/t-0/00000000000000000000.timeindex
+  equal "$output" "Dumping logs/t-0/00000000000000000000.timeindex"$'\n'"timestamp: $((T + 1)) offset: 1"$'\n'"timestamp: $((T + 2)) offset: 2"
+  tk_is 0 dump-log logs/t-0/00000000000000000000.index --json
+  equal "$(rows '[.type, .offset, .position] | @csv')" '"index",1,69 "index",2,138'
+  tk_is 0 dump-log logs/t-0/00000000000000000000.timeindex --json
+  equal "$(rows '[.type, .ts, .offset] | @csv')" "\"timeindex\",$((T + 1)),1 \"timeindex\",$((T + 2)),2"
+  tk_is 0 dump-log --index-sanity-check logs/t-0/00000000000000000000.index
+  equal "$(tail -n 1 <<< "$output")" "logs/t-0/00000000000000000000.index passed sanity check."
+}
+
+@test "the json format: one line a record" {
+  echo 'k:hello' | tk produce t -K : --timestamp $T -q
+  echo 'x' | tk produce t --timestamp $T -q
+  local crc length
+  length=$((16#$(head -c 12 $S0 | tail -c 4 | xxd -p)))
+  crc=$(tail -c +13 $S0 | head -c $length | jq -r .crc)
+  tk_is 0 dump-log t
+  contains "$output" "offset: 0 position: 0 size: $((length + 12)) CreateTime: $T keySize: 1 valueSize: 5 crc: 0x$crc isvalid: true"
+  contains "$output" "offset: 1 position: $((length + 12)) size: "
+  contains "$output" "keySize: -1 valueSize: 1 "
+  tk_is 0 dump-log t --print-data-log
+  contains "$output" "isvalid: true key: k payload: hello"
+  tk_is 0 dump-log t --json --print-data-log
+  equal "$(jq -c 'select(.type == "record") | [.offset, .ts, .key, .value]' <<< "$output" | tr '\n' ' ')" "[0,$T,\"k\",\"hello\"] [1,$T,null,\"x\"] "
+}
+
+@test "unknown files are named and do not stop the rest; a missing one is exit 1" {
+  put $S0 A
+  echo x > logs/t-0/leader-epoch-checkpoint
+  tk_is 0 dump-log logs/t-0/leader-epoch-checkpoint $S0
+  contains "$stderr" "Ignoring unknown file logs/t-0/leader-epoch-checkpoint"
+  contains "$output" "baseOffset: 0 "
+  run --separate-stderr "$TK" dump-log logs/t-0/00000000000000000007.log $S0
+  equal "$status" 1
+  contains "$output" "baseOffset: 0 "
+}
+
+@test "a torn tail is the end, with the bytes left over named" {
+  put $S0 A B
+  truncate -s 100 $S0
+  tk_is 0 dump-log $S0
+  equal "$(grep -c ^baseOffset <<< "$output")" 1
+  equal "$(tail -n 1 <<< "$output")" "Found 31 invalid bytes at the end of $SEGMENT"
+}

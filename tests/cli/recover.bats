@@ -1,0 +1,169 @@
+# tk recover: cuts what a crash left, refuses to cut what can be read, and never throws anything away unsaved.
+load common
+
+row() { jq -c "$1" <<< "$output"; }
+cut_files() { find logs -name '*.cut-*' -printf '%f %s\n' | sort; }
+
+@test "nothing to do" {
+  seq 10 | tk produce t -q
+  tk_is 0 recover --json
+  equal "$(jq -r '.reason + " " + .action' <<< "$output" | sort -u)" "none none"
+  equal "$(values)" "1 2 3 4 5 6 7 8 9 10"
+}
+
+@test "a torn tail is cut without a copy; --dry-run only says so" {
+  put $S0 A B
+  truncate -s 100 $S0
+  local before
+  before=$(digest logs)
+  tk_is 3 recover --dry-run --json
+  equal "$(row '[.partition, .segment, .file_bytes, .valid_bytes, .cut_bytes, .records, .next_offset, .reason, .action]')" \
+    '["t-0","00000000000000000000.log",100,69,31,1,1,"torn_tail","would_truncate"]'
+  equal "$(digest logs)" "$before"
+  tk_is 0 recover --json
+  equal "$(row '[.cut_bytes, .reason, .action]')" '[31,"torn_tail","truncated"]'
+  equal "$(size $S0)" 69
+  equal "$(cut_files)" ""
+  tk_is 0 verify
+}
+
+@test "garbage at the end is cut and saved" {
+  put $S0 A B
+  printf 'garbage that is no record at all, and long enough for a header of sixty-one bytes' >> $S0
+  local total
+  total=$(size $S0)
+  run --separate-stderr "$TK" consume t
+  equal "$status" 3
+  tk_is 0 recover --json
+  equal "$(row '[.valid_bytes, .cut_bytes, .action]')" "[138,$((total - 138)),\"truncated\"]"
+  equal "$(size $S0)" 138
+  equal "$(cut_files)" "$SEGMENT.cut-138 $((total - 138))"
+  equal "$(values)" "a b"
+}
+
+@test "damage before readable records: refused, then --truncate, then --salvage" {
+  put $S0 A B C
+  poke $S0 136 63
+  cp -r logs salvage
+  cp -r logs truncate
+  tk_is 3 recover t --json
+  equal "$(row '[.reason, .action, .position, .bad_offsets, .next_good_offset, .next_good_position, .good_records_after]')" \
+    '["bad_crc","refused",69,[1,1],2,138,1]'
+  cmp $S0 salvage/t-0/$SEGMENT
+
+  tk_is 0 recover t --truncate --json -d truncate
+  equal "$(row '[.action, .cut_bytes, .next_offset]')" '["truncated",138,1]'
+  equal "$(size truncate/t-0/$SEGMENT)" 69
+  equal "$(size truncate/t-0/$SEGMENT.cut-69)" 138
+  tk_is 0 verify -d truncate
+
+  tk_is 0 recover t --salvage --json -d salvage
+  equal "$(row .action)" '"salvaged"'
+  equal "$(records -d salvage)" "0:a 2:c"
+  equal "$(TK_DIR=salvage end_offset)" 3
+  equal "$(size salvage/t-0/$SEGMENT.cut-69)" 69
+  tk_is 0 verify -d salvage
+}
+
+@test "damage in a middle segment: the rest is dropped only by --truncate" {
+  put logs/t-0/$SEGMENT A B
+  put logs/t-0/00000000000000000002.log A@2 B@3
+  put logs/t-0/00000000000000000004.log A@4 B@5
+  poke logs/t-0/00000000000000000002.log 67 7a # the value of offset 2
+  cp -r logs salvage
+  cp -r logs truncate
+  tk_is 3 recover --full
+  equal "$(records)" "0:a 1:b 3:b 4:a 5:b"
+  tk_is 0 recover --full --truncate -d truncate
+  equal "$(records -d truncate)" "0:a 1:b"
+  equal "$(TK_DIR=truncate end_offset)" 2
+  tk_is 0 recover --full --salvage -d salvage
+  equal "$(records -d salvage)" "0:a 1:b 3:b 4:a 5:b"
+  tk_is 0 verify -d salvage
+}
+
+@test "several bad places in one segment" {
+  put $S0 A B C A@3 B@4 C@5
+  poke $S0 136 00
+  poke $S0 $((69 * 4 + 67)) 00
+  tk_is 0 recover --salvage
+  equal "$(records)" "0:a 2:c 3:a 5:c"
+  tk_is 0 verify
+}
+
+@test "indexes and the epoch checkpoint are made new" {
+  tk_is 0 topics create t --format kafka -c index.interval.bytes=200
+  seq 300 | tk produce t -q --batch-size 300
+  cp logs/t-0/00000000000000000000.index index
+  cp logs/t-0/leader-epoch-checkpoint epochs
+  head -c 100 /dev/urandom > logs/t-0/00000000000000000000.index
+  echo nonsense > logs/t-0/leader-epoch-checkpoint
+  tk_is 3 verify
+  tk_is 0 recover --full --json
+  contains "$output" '"rebuilt"'
+  cmp index logs/t-0/00000000000000000000.index
+  cmp epochs logs/t-0/leader-epoch-checkpoint
+  tk_is 0 verify
+}
+
+@test "the next writer recovers by itself, and says so" {
+  tk_is 0 topics create t --format kafka
+  seq 3 | tk produce t -q
+  cp $S0 whole
+  truncate -s -5 $S0
+  tk_is 0 produce t --json <<< again
+  [ -n "$stderr" ]
+  equal "$(rows .base_offset)" 0
+  equal "$(values)" again
+}
+
+@test "a writer does not write behind damage that has readable records after it" {
+  put $S0 A B C
+  poke $S0 136 63
+  cp $S0 before
+  tk_is 3 produce t --json <<< x
+  contains "$stderr" recover
+  cmp before $S0
+}
+
+@test "the json format: refused, salvaged, truncated" {
+  printf 'a\nb\nc\n' | tk produce t -q --timestamp $T
+  local at
+  read -r _ at _ < <(units $S0 | sed -n 2p)
+  # A letter of the second value, by its place in the text.
+  local place
+  place=$(grep -obUa '"value":"b"' $S0 | cut -d: -f 1)
+  poke $S0 $((place + 9)) 7a
+  cp -r logs salvage
+  tk_is 3 consume t
+  equal "$output" a$'\n'c
+  tk_is 3 recover --full
+  tk_is 0 recover --full --salvage -d salvage
+  equal "$(records -d salvage)" "0:a 2:c"
+  tk_is 0 recover --full --truncate
+  equal "$(records)" 0:a
+  equal "$(size $S0)" "$at"
+}
+
+@test "a path, a partition, a whole directory; one bad partition does not stop the others" {
+  put logs/a-0/$SEGMENT A B C
+  poke logs/a-0/$SEGMENT 136 63
+  put logs/b-0/$SEGMENT A B
+  truncate -s 100 logs/b-0/$SEGMENT
+  tk_is 3 recover --json
+  equal "$(size logs/b-0/$SEGMENT)" 69
+  equal "$(size logs/a-0/$SEGMENT)" 207
+  tk_is 0 recover ./logs/a-0 --truncate
+  equal "$(size logs/a-0/$SEGMENT)" 69
+}
+
+@test "running it again changes nothing" {
+  put $S0 A B C
+  poke $S0 136 63
+  tk_is 0 recover --salvage
+  local before
+  before=$(digest logs/t-0)
+  tk_is 0 recover --salvage
+  tk_is 0 recover
+  equal "$(digest logs/t-0)" "$before"
+}

@@ -1,0 +1,68 @@
+# The first promise: append, roll, reopen, read from the middle, and survive a cut at any byte of the last record.
+load common
+
+fifty_records() { # FORMAT: 50 keyed records in ten runs, tiny segments
+  tk_is 0 topics create orders -p 1 --format "$1" -c segment.bytes=1024
+  local i j
+  for ((i = 0; i < 50; i += 5)); do
+    for ((j = i; j < i + 5; j++)); do echo "user-$((j % 4)):order $j"; done > lines
+    tk_is 0 produce orders --json -K : < lines
+    equal "$(rows '[.topic, .partition, .base_offset, .last_offset, .count] | @csv' | tail -n 1)" "\"orders\",0,$i,$((i + 4)),5"
+  done
+}
+
+read_back() {
+  [ "$(segment_files logs/orders-0 | wc -l)" -ge 3 ]
+  tk_is 0 consume orders -J
+  equal "$(rows '"\(.offset) \(.key) \(.value)"')" "$(for i in {0..49}; do echo -n "$i user-$((i % 4)) order $i "; done | sed 's/ $//')"
+  tk_is 0 consume orders -J -o 27 -n 3
+  equal "$(rows .offset)" "27 28 29"
+  tk_is 0 consume orders -K : -o 49
+  equal "$output" "user-1:order 49"
+  tk_is 0 verify
+}
+
+cut_everywhere() { # the last stored unit cut to every length from nothing to all but one byte
+  local last first at length cut copy
+  last=$(segment_files logs/orders-0 | tail -n 1)
+  read -r first at length < <(units "$last" | tail -n 1)
+  local before=""
+  for ((cut = 0; cut < first; cut++)); do before+="$cut "; done
+  for ((cut = 0; cut < length; cut++)); do
+    copy=cut-$cut
+    cp -r logs "$copy"
+    truncate -s $((at + cut)) "$copy/orders-0/$(basename "$last")"
+    tk_is 0 consume orders -J -d "$copy"
+    equal "$cut: $(rows .offset) " "$cut: $before"
+    tk_is 0 produce orders --json -d "$copy" <<< again
+    equal "$cut: $(rows .base_offset)" "$cut: $first"
+    tk_is 0 consume orders -J -d "$copy"
+    equal "$cut: $(rows .offset) " "$cut: $before$first "
+    equal "$cut: $(jq -r 'select(.offset == '"$first"') | .value' <<< "$output")" "$cut: again"
+    rm -r "$copy"
+  done
+}
+
+@test "json: fifty records, reopened, rolled, read back and from the middle" {
+  fifty_records json
+  read_back
+}
+@test "kafka: fifty records, reopened, rolled, read back and from the middle" {
+  fifty_records kafka
+  read_back
+}
+@test "json: the first record is offset, length, text" {
+  fifty_records json
+  local file=logs/orders-0/$SEGMENT length
+  equal "$(head -c 8 "$file" | xxd -p)" 0000000000000000
+  length=$((16#$(head -c 12 "$file" | tail -c 4 | xxd -p)))
+  equal "$(tail -c +13 "$file" | head -c "$length" | jq -r '.key + " " + .value')" "user-0 order 0"
+}
+@test "json: cut at every byte of the last record, recovered by the next append" {
+  fifty_records json
+  cut_everywhere
+}
+@test "kafka: cut at every byte of the last batch, recovered by the next append" {
+  fifty_records kafka
+  cut_everywhere
+}
