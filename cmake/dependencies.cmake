@@ -6,9 +6,10 @@ find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-# The distribution has fmt as a shared library only; its headers alone do for a static executable.
+# fmt's headers only: core/base/fmt_library.cpp makes the compiled part from them.
 add_library(tk_fmt INTERFACE)
-target_link_libraries(tk_fmt INTERFACE fmt::fmt-header-only)
+target_include_directories(tk_fmt SYSTEM INTERFACE
+  $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 
 # nlohmann_json: state files and configuration, never the data path.
 add_library(tk_json INTERFACE)

@@ -115,7 +115,10 @@ void Consumer::read_partition(PartitionPlan& plan) {
   if (plan.scope.from < plan.scope.below) {
     run_ordered(
         jobs_,
-        [&](Job& job) { return !done() && last + 1 < plan.scope.below && cursor.next(job.chunk) && (last = cursor.last_offset(), true); },
+        [&](Job& job) {
+          return !done() && last + 1 < plan.scope.below && cursor.next(job.chunk) &&
+                 (last = cursor.last_offset(), true);
+        },
         [&](Job& job, const OrderedTurn& turn) {
           job.sink.start(filter_, formatter, marks);
           struct Spill {
@@ -214,7 +217,8 @@ void Consumer::follow(const std::vector<std::unique_ptr<PartitionPlan>>& plans) 
   std::vector<std::unique_ptr<PartitionFollower>> followers;
   for (std::size_t i = 0; i < plans.size() && i < places_.size(); ++i) {
     watch.add(plans[i]->view.files.directory);
-    followers.push_back(std::make_unique<PartitionFollower>(context_.fs, plans[i]->view, places_[i].first, places_[i].second));
+    followers.push_back(std::make_unique<PartitionFollower>(context_.fs, plans[i]->view, places_[i].first,
+                                                            places_[i].second));
   }
   std::int64_t quiet_since = monotonic_ms();
   bool look_for_roll = true;
@@ -252,7 +256,8 @@ void Consumer::follow(const std::vector<std::unique_ptr<PartitionPlan>>& plans) 
 }
 
 // What may be read grows with every marker that closes a transaction, so each look takes the log anew.
-void Consumer::follow_committed(const Store& store, const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
+void Consumer::follow_committed(const Store& store,
+                                const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
   DirectoryWatch watch;
   for (const auto& plan : plans) watch.add(plan->view.files.directory);
   std::int64_t quiet_since = monotonic_ms();
@@ -264,7 +269,8 @@ void Consumer::follow_committed(const Store& store, const std::vector<std::uniqu
       plan->view = store.view(plan->partition);
       plan->transactions = store.transactions(plan->partition, plan->view);
       plan->scope.below = plan->transactions.last_stable(plan->view.log_end);
-      if (options_.until.kind == UntilSpec::Kind::offset) plan->scope.below = std::min(plan->scope.below, Offset(options_.until.value));
+      if (options_.until.kind == UntilSpec::Kind::offset)
+        plan->scope.below = std::min(plan->scope.below, Offset(options_.until.value));
       read_partition(*plan);
     }
     context_.out.flush();
@@ -287,7 +293,8 @@ void Consumer::finish() {
 }  // namespace
 
 int run_consume(const ConsumeOptions& options, Context& context) {
-  const Store store = Store::open(context.fs, context.directory, {context.lock_timeout_ms, context.default_format});
+  const Store store =
+      Store::open(context.fs, context.directory, {context.lock_timeout_ms, context.default_format});
   for (const std::string& note : store.notes()) context.diagnostics.note(note);
   const auto plans = plan_consume(store, options, context);
   Consumer consumer(options, context);

@@ -10,7 +10,9 @@
 namespace tk {
 namespace {
 
-std::string label(const PartitionInfo& partition) { return partition_directory_name(partition.topic, partition.partition); }
+std::string label(const PartitionInfo& partition) {
+  return partition_directory_name(partition.topic, partition.partition);
+}
 
 std::vector<PartitionInfo> chosen_partitions(const Store& store, const ConsumeOptions& options) {
   std::vector<PartitionInfo> chosen;
@@ -28,9 +30,11 @@ std::vector<PartitionInfo> chosen_partitions(const Store& store, const ConsumeOp
       }
     }
     for (const PartitionInfo& partition : partitions) {
-      const bool take = wanted.empty() || std::find(wanted.begin(), wanted.end(), partition.partition.value()) != wanted.end();
-      const bool twice = std::any_of(chosen.begin(), chosen.end(),
-                                     [&](const PartitionInfo& p) { return p.directory == partition.directory; });
+      const bool take = wanted.empty() ||
+                        std::find(wanted.begin(), wanted.end(), partition.partition.value()) != wanted.end();
+      const bool twice = std::any_of(chosen.begin(), chosen.end(), [&](const PartitionInfo& p) {
+        return p.directory == partition.directory;
+      });
       if (take && !twice) chosen.push_back(partition);
     }
   }
@@ -40,12 +44,15 @@ std::vector<PartitionInfo> chosen_partitions(const Store& store, const ConsumeOp
 void set_end(const ConsumeOptions& options, Context& context, PartitionPlan& plan, Offset readable_end) {
   // What is not committed yet is read once it is, by a later look at the log.
   const bool open_ended = options.follow && options.isolation == Isolation::read_uncommitted;
-  plan.scope.below = open_ended && options.until.kind == UntilSpec::Kind::never ? Offset(INT64_MAX) : readable_end;
+  plan.scope.below =
+      open_ended && options.until.kind == UntilSpec::Kind::never ? Offset(INT64_MAX) : readable_end;
   if (options.until.kind == UntilSpec::Kind::offset) {
-    plan.scope.below = open_ended ? Offset(options.until.value) : std::min(readable_end, Offset(options.until.value));
+    plan.scope.below =
+        open_ended ? Offset(options.until.value) : std::min(readable_end, Offset(options.until.value));
   }
   if (options.until.kind == UntilSpec::Kind::time) {
-    if (const auto at = offset_for_time(context.fs, plan.view, options.until.value)) plan.scope.below = std::min(readable_end, *at);
+    if (const auto at = offset_for_time(context.fs, plan.view, options.until.value))
+      plan.scope.below = std::min(readable_end, *at);
   }
 }
 
@@ -59,11 +66,12 @@ void set_start(const ConsumeOptions& options, Context& context, PartitionPlan& p
       return;
     case OffsetSpec::Kind::at: {
       const Offset wanted(spec.value);
-      plan.scope.from = std::clamp(wanted, plan.view.log_start, std::max(plan.view.log_start, plan.view.log_end));
+      plan.scope.from =
+          std::clamp(wanted, plan.view.log_start, std::max(plan.view.log_start, plan.view.log_end));
       if (plan.scope.from != wanted) {
-        context.diagnostics.note(fmt::format("{}: offset {} lies outside the log ({} to {}): reading from {}", label(plan.partition),
-                                             spec.value, plan.view.log_start.value(), plan.view.log_end.value(),
-                                             plan.scope.from.value()));
+        context.diagnostics.note(fmt::format("{}: offset {} lies outside the log ({} to {}): reading from {}",
+                                             label(plan.partition), spec.value, plan.view.log_start.value(),
+                                             plan.view.log_end.value(), plan.scope.from.value()));
       }
       return;
     }
@@ -76,7 +84,8 @@ void set_start(const ConsumeOptions& options, Context& context, PartitionPlan& p
     case OffsetSpec::Kind::time: {
       const auto at = offset_for_time(context.fs, plan.view, spec.value);
       plan.scope.from = at.value_or(readable_end);
-      if (!at) context.diagnostics.note(fmt::format("{}: no record at or after that time", label(plan.partition)));
+      if (!at)
+        context.diagnostics.note(fmt::format("{}: no record at or after that time", label(plan.partition)));
       return;
     }
   }
@@ -84,13 +93,15 @@ void set_start(const ConsumeOptions& options, Context& context, PartitionPlan& p
 
 }  // namespace
 
-std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, const ConsumeOptions& options, Context& context) {
+std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, const ConsumeOptions& options,
+                                                         Context& context) {
   std::vector<std::unique_ptr<PartitionPlan>> plans;
   for (const PartitionInfo& partition : chosen_partitions(store, options)) {
     auto plan = std::make_unique<PartitionPlan>();
     plan->partition = partition;
     plan->view = store.view(partition);
-    if (!plan->view.files.pending.empty()) context.diagnostics.note(label(partition) + ": " + plan->view.files.pending);
+    if (!plan->view.files.pending.empty())
+      context.diagnostics.note(label(partition) + ": " + plan->view.files.pending);
     Offset readable_end = plan->view.log_end;
     if (options.isolation == Isolation::read_committed) {
       plan->transactions = store.transactions(partition, plan->view);

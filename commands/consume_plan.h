@@ -20,8 +20,9 @@ struct PartitionPlan {
   std::int64_t skip = 0;
 };
 
-/// Resolves the topics and settles the limits of every partition as they are now. Throws for an unknown topic or
-/// partition; notes offsets that lie outside a log.
-std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, const ConsumeOptions& options, Context& context);
+/// Resolves the topics and settles the limits of every partition as they are now. Throws for an unknown topic
+/// or partition; notes offsets that lie outside a log.
+std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, const ConsumeOptions& options,
+                                                         Context& context);
 
 }  // namespace tk

@@ -5,9 +5,10 @@
 namespace tk {
 
 namespace {
-// The polynomial matcher of the standard library: its other one recurses once a byte and would run out of stack on a
-// long value.
-constexpr auto kRegexFlags = std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial;
+// The polynomial matcher of the standard library: its other one recurses once a byte and would run out of
+// stack on a long value.
+constexpr auto kRegexFlags =
+    std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial;
 }  // namespace
 
 RecordFilter::RecordFilter(const ConsumeOptions& options) : key_(options.key) {

@@ -1,4 +1,5 @@
-// What a worker of `consume` makes of its chunk: printed records with what is needed to cut them off, and damage.
+// What a worker of `consume` makes of its chunk: printed records with what is needed to cut them off, and
+// damage.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,8 @@ Error damage_error(const ReadDamage& damage) {
   text += fmt::format("; bytes {} to {} are left out", damage.position, damage.position + damage.size);
   if (damage.first && damage.last) {
     const bool sure = damage.fault.kind == FaultKind::record;
-    text += fmt::format(", offsets {} to {}{}", damage.first->value(), damage.last->value(), sure ? "" : " by its header, unverified");
+    text += fmt::format(", offsets {} to {}{}", damage.first->value(), damage.last->value(),
+                        sure ? "" : " by its header, unverified");
   }
   return Error(ErrorCode::corrupt_message, text)
       .at(damage.path, damage.position)

@@ -68,10 +68,13 @@ void open_record(TextBuffer& to, const RecordView& record) {
 }
 
 /// From behind the value on, without the closing brace.
-void finish_members(TextBuffer& to, const RecordView& record) {
+void finish_members(TextBuffer& to, const RecordView& record, std::optional<std::int64_t> create_ts) {
   append_headers(to, record.headers);
   append(to, ",\"sequence\":");
   append_number(to, record.sequence);
+  if (!create_ts) return;
+  append(to, ",\"create_ts\":");
+  append_number(to, *create_ts);
 }
 
 void append_b64_member(TextBuffer& to, std::string_view name, const std::optional<std::string_view>& bytes) {
@@ -134,7 +137,7 @@ void append_batch_object(TextBuffer& to, const UnitInfo& info, const BatchObject
   line.end();
 }
 
-void append_record_object(TextBuffer& to, const RecordView& record) {
+void append_record_object(TextBuffer& to, const RecordView& record, std::optional<std::int64_t> create_ts) {
   open_record(to, record);
   append_json_bytes_member(to, "key", record.key);
   to.push_back(',');
@@ -144,16 +147,16 @@ void append_record_object(TextBuffer& to, const RecordView& record) {
   } else {
     append_json_bytes_member(to, "value", record.value);
   }
-  finish_members(to, record);
+  finish_members(to, record, create_ts);
   append(to, "}\n");
 }
 
-Fault append_control_object(TextBuffer& to, const RecordView& record) {
+Fault append_control_object(TextBuffer& to, const RecordView& record, std::optional<std::int64_t> create_ts) {
   open_record(to, record);
   append_b64_member(to, "key", record.key);
   to.push_back(',');
   append_b64_member(to, "value", record.value);
-  finish_members(to, record);
+  finish_members(to, record, create_ts);
   append(to, ",\"control\":");
   const std::size_t before = to.size();
   ControlKey key;
@@ -177,7 +180,7 @@ Fault append_control_object(TextBuffer& to, const RecordView& record) {
 void append_json_control_object(TextBuffer& to, const RecordView& record, JsonControl control) {
   open_record(to, record);
   append(to, R"("key":null,"value":null)");
-  finish_members(to, record);
+  finish_members(to, record, {});
   append(to, R"(,"control":{"type":")");
   append(to, control_name(control == JsonControl::commit ? ControlType::commit : ControlType::abort));
   append(to, "\"}}\n");

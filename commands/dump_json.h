@@ -26,11 +26,12 @@ struct BatchObject {
 /// {"type":"batch",...}; a json unit is a batch of one record with a null magic.
 void append_batch_object(TextBuffer& to, const UnitInfo& info, const BatchObject& batch);
 
-/// {"type":"record",...}.
-void append_record_object(TextBuffer& to, const RecordView& record);
+/// {"type":"record",...}. `create_ts` is what the producer stamped, where the broker's time took its place.
+void append_record_object(TextBuffer& to, const RecordView& record, std::optional<std::int64_t> create_ts = {});
 /// A record of a control batch: its bytes as key_b64 and value_b64, and what they mean as "control". A fault
 /// (kind `record`) if they mean nothing; "control" is null then.
-Fault append_control_object(TextBuffer& to, const RecordView& record);
+Fault append_control_object(TextBuffer& to, const RecordView& record,
+                            std::optional<std::int64_t> create_ts = {});
 /// An end of a transaction in the json format, which has neither key nor value.
 void append_json_control_object(TextBuffer& to, const RecordView& record, JsonControl control);
 

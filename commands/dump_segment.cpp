@@ -185,12 +185,15 @@ std::uint64_t SegmentDump::show_damaged_unit(Job& job, const Stretch& stretch, s
     return size;
   }
   const bool v2_like = head[kMagicPosition] >= 2 && head[kMagicPosition] < 0x80;
-  if (!v2_like || size < kBatchHeader) return 0;
+  // A length below the header's is shown with what stands there, as the tool does.
+  const bool shows_header = size >= kBatchHeader || (at == stretch.position && got == head.size());
+  if (!v2_like || !shows_header) return 0;
   UnitInfo info;
   bool valid = false;
   // A magic lies outside the checksum: the batch may be good but for it.
   constexpr std::uint64_t kMostSummed = 64U << 20;
-  if (stretch.fault.kind == FaultKind::bad_magic && size <= std::min(stretch_left, kMostSummed)) {
+  if (stretch.fault.kind == FaultKind::bad_magic && size >= kBatchHeader &&
+      size <= std::min(stretch_left, kMostSummed)) {
     Buffer unit;
     unit.resize(size);
     valid = file_->read_at(at, {unit.data(), size}) == size && !check_unit(unit.view(), UnitKind::batch);

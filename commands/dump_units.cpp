@@ -60,7 +60,7 @@ Fault UnitDumper::dump_batch_records(ByteView unit, const UnitInfo& info) {
       const Fault of_control = show_control(record);
       if (of_control && !first) first = of_control;
     } else if (style_.json) {
-      append_record_object(object_, record);
+      append_record_object(object_, record, create_ts(record));
       take_object();
     } else {
       lines_.append_record(sink.buffer, record);
@@ -70,9 +70,14 @@ Fault UnitDumper::dump_batch_records(ByteView unit, const UnitInfo& info) {
   return first ? first : fault;
 }
 
+std::optional<std::int64_t> UnitDumper::create_ts(const RecordView& record) const {
+  if (record.timestamp_type != TimestampType::log_append_time) return std::nullopt;
+  return records_.encoded_timestamp();
+}
+
 Fault UnitDumper::show_control(const RecordView& record) {
   if (!style_.json) return lines_.append_control(sink.buffer, record);
-  const Fault fault = append_control_object(object_, record);
+  const Fault fault = append_control_object(object_, record, create_ts(record));
   take_object();
   return fault;
 }

@@ -105,6 +105,8 @@ class UnitDumper {
   void show_unit(const UnitInfo& info, const BatchObject& batch);
   Fault dump_batch(ByteView unit, std::uint64_t position, bool valid, UnitInfo& info);
   Fault dump_batch_records(ByteView unit, const UnitInfo& info);
+  /// What the producer of a batch's record had stamped, if the broker's time stands in its place.
+  [[nodiscard]] std::optional<std::int64_t> create_ts(const RecordView& record) const;
   Fault show_control(const RecordView& record);
   Fault dump_legacy(ByteView unit, std::uint64_t position, bool valid, UnitInfo& info);
   Fault dump_json_unit(ByteView unit, std::uint64_t position, bool valid, UnitInfo& info);

@@ -8,7 +8,7 @@
 #include "commands/diagnostics.h"
 #include "commands/import_dump.h"
 #include "commands/produce_input.h"
-#include "core/base/json_writer.h"
+#include "commands/produce_report.h"
 #include "core/io/output.h"
 #include "core/store/store.h"
 
@@ -17,11 +17,6 @@ namespace {
 
 /// Partitions that a topic made by this very command may grow to by what its input asks for.
 constexpr std::int32_t kGrowthLimit = 1024;
-
-SyncPolicy sync_policy(SyncMode mode) {
-  if (mode == SyncMode::batch) return SyncPolicy::by_append;
-  return mode == SyncMode::none ? SyncPolicy::never : SyncPolicy::at_end;
-}
 
 ConfigMap config_map(const std::vector<ConfigSetting>& settings) {
   ConfigMap map;
@@ -35,10 +30,12 @@ ConfigMap config_map(const std::vector<ConfigSetting>& settings) {
 /// What does not fit the topic's format is refused before anything is made or written.
 void check_format(const ProduceOptions& options, TopicFormat format) {
   if (format == TopicFormat::json && options.compression && options.compression->codec != Codec::none) {
-    throw Error(ErrorCode::invalid_request, "a json topic is not compressed: --compression needs --format kafka");
+    throw Error(ErrorCode::invalid_request,
+                "a json topic is not compressed: --compression needs --format kafka");
   }
   if (format == TopicFormat::kafka && options.json_values) {
-    throw Error(ErrorCode::invalid_request, "--json-values is for json topics; this one has the kafka format");
+    throw Error(ErrorCode::invalid_request,
+                "--json-values is for json topics; this one has the kafka format");
   }
 }
 
@@ -50,8 +47,8 @@ struct Target {
 
 Target existing_target(const Store& store, const ProduceOptions& options, const TopicInfo& topic) {
   if (options.create_format && *options.create_format != topic.format) {
-    throw Error(ErrorCode::topic_already_exists, fmt::format("topic '{}' exists with the {} format", topic.name,
-                                                             topic_format_name(topic.format)))
+    throw Error(ErrorCode::topic_already_exists, fmt::format("topic '{}' exists with the {} format",
+                                                             topic.name, topic_format_name(topic.format)))
         .at(store.directory());
   }
   check_format(options, topic.format);
@@ -63,12 +60,15 @@ Target find_or_create(Store& store, const ProduceOptions& options, Context& cont
   const auto named = parse_partition_directory(options.topic);
   if (named && named->state == PartitionState::live) {
     const TopicInfo* topic = store.find(named->topic);
-    const bool there = topic != nullptr && std::any_of(topic->partitions.begin(), topic->partitions.end(),
-                                                       [&](const PartitionInfo& p) { return p.partition == named->partition; });
+    const bool there = topic != nullptr &&
+                       std::any_of(topic->partitions.begin(), topic->partitions.end(),
+                                   [&](const PartitionInfo& p) { return p.partition == named->partition; });
     if (there) {
       Target target = existing_target(store, options, *topic);
       if (target.partition && *target.partition != named->partition.value()) {
-        throw Error(ErrorCode::invalid_request, fmt::format("'{}' and --partition {} name different partitions", options.topic, *target.partition));
+        throw Error(ErrorCode::invalid_request,
+                    fmt::format("'{}' and --partition {} name different partitions", options.topic,
+                                *target.partition));
       }
       target.partition = named->partition.value();
       return target;
@@ -124,7 +124,8 @@ class ProduceRun {
  private:
   static std::int32_t partition_count(const TopicInfo& topic) {
     std::int32_t count = 0;
-    for (const PartitionInfo& partition : topic.partitions) count = std::max(count, partition.partition.value() + 1);
+    for (const PartitionInfo& partition : topic.partitions)
+      count = std::max(count, partition.partition.value() + 1);
     return count;
   }
 
@@ -133,8 +134,8 @@ class ProduceRun {
     limits.format = topic.format;
     limits.partitions = count_;
     limits.partition_limit = grows_ ? std::max(count_, kGrowthLimit) : count_;
-    // A little more than may be stored, so that what is just too large is refused by its number; compression may make a
-    // larger line fit.
+    // A little more than may be stored, so that what is just too large is refused by its number; compression
+    // may make a larger line fit.
     const auto largest = static_cast<std::size_t>(log_config(topic.configs).max_message_bytes);
     limits.max_record = compression(topic).codec == Codec::none ? largest + (1U << 20) : kMaxDecompressed;
     const auto batches = static_cast<std::size_t>(options_.batch_size) * static_cast<std::size_t>(count_) * 2;
@@ -158,14 +159,13 @@ class ProduceRun {
     options.hash_partitions = count_;
     options.timestamp = options_.timestamp;
     for (const auto& header : options_.headers) options.headers.push_back({header.name, header.value});
-    options.record_word = options_.input == ProduceOptions::Input::lines && options_.delimiter != "\n" ? "record" : "line";
+    options.record_word =
+        options_.input == ProduceOptions::Input::lines && options_.delimiter != "\n" ? "record" : "line";
     if (options_.input == ProduceOptions::Input::raw) options.record_word = "record";
     options.interrupted = [this] { return context_.interrupted.load() != 0; };
     static_cast<void>(getrandom(&options.sticky_start, sizeof options.sticky_start, 0));
     if (options_.report == ProduceOptions::Report::batch) {
-      options.on_batch = [this](const AppendedBatch& batch) {
-        print(batch.partition, batch.base_offset, batch.last_offset, batch.count, batch.bytes);
-      };
+      options.on_batch = [this](const AppendedBatch& batch) { report_appended(context_, topic_, batch); };
       options.on_reported = [this] { context_.out.flush(); };
     }
     return options;
@@ -180,31 +180,15 @@ class ProduceRun {
                                   [this](const std::string& line) { context_.diagnostics.warning(line); });
   }
 
-  void print(std::int32_t partition, Offset base, Offset last, std::int64_t count, std::int64_t bytes) {
-    if (context_.json) {
-      TextBuffer line;
-      JsonLine(line)
-          .text("topic", topic_)
-          .number("partition", partition)
-          .number("base_offset", base.value())
-          .number("last_offset", last.value())
-          .number("count", count)
-          .number("duplicates", 0)
-          .number("bytes", bytes)
-          .end();
-      context_.out.write({line.data(), line.size()});
-    } else if (!context_.quiet) {
-      context_.out.write(fmt::format("{}-{} {}..{} {}\n", topic_, partition, base.value(), last.value(), count));
-    }
-  }
-
   void report() {
     if (options_.report == ProduceOptions::Report::batch) return;
     const auto& tallies = pipeline_.tallies();
     for (std::size_t i = 0; i < tallies.size(); ++i) {
       const PartitionTally& tally = tallies[i];
-      if (tally.count == 0 || tally.durable != tally.count || context_.quiet) continue;
-      print(static_cast<std::int32_t>(i), *tally.base_offset, tally.last_offset, tally.count, tally.bytes);
+      if (tally.count == 0 || tally.durable != tally.count) continue;
+      report_appended(
+          context_, topic_,
+          {static_cast<std::int32_t>(i), *tally.base_offset, tally.last_offset, tally.count, tally.bytes});
     }
   }
 
@@ -222,13 +206,15 @@ class ProduceRun {
 
 int run_produce(const ProduceOptions& options, Context& context) {
   const ConfigMap configs = config_map(options.create_configs);  // refused before anything is made
-  Store store = Store::open_for_writing(context.fs, context.directory, {context.lock_timeout_ms, context.default_format});
+  Store store = Store::open_for_writing(context.fs, context.directory,
+                                        {context.lock_timeout_ms, context.default_format});
   if (options.input == ProduceOptions::Input::dump) return import_dump(store, options, context);
   const Target target = find_or_create(store, options, context);
   if (target.partition) {
     const auto& partitions = target.topic->partitions;
-    const bool there = std::any_of(partitions.begin(), partitions.end(),
-                                   [&](const PartitionInfo& p) { return p.partition.value() == *target.partition; });
+    const bool there = std::any_of(partitions.begin(), partitions.end(), [&](const PartitionInfo& p) {
+      return p.partition.value() == *target.partition;
+    });
     if (!there) {
       throw Error(ErrorCode::unknown_topic_or_partition,
                   fmt::format("topic '{}' has no partition {}", target.topic->name, *target.partition))

@@ -19,15 +19,18 @@ void refuse(ParsedChunk& out, std::string message, ErrorCode code = ErrorCode::i
 std::size_t find(std::string_view text, std::string_view separator) {
   if (separator.size() == 1) {
     const void* at = std::memchr(text.data(), separator[0], text.size());
-    return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
+    return at == nullptr ? std::string_view::npos
+                         : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
   }
   const void* at = memmem(text.data(), text.size(), separator.data(), separator.size());
-  return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
+  return at == nullptr ? std::string_view::npos
+                       : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
 }
 
 }  // namespace
 
-ProduceInput::ProduceInput(const ProduceOptions& options, const Limits& limits) : options_(options), limits_(limits) {
+ProduceInput::ProduceInput(const ProduceOptions& options, const Limits& limits)
+    : options_(options), limits_(limits) {
   files_ = options.files.empty() ? std::vector<std::string>{"-"} : options.files;
 }
 
@@ -105,7 +108,8 @@ void ProduceInput::parse(const InputChunk& chunk, ParsedChunk& out) const {
 void ProduceInput::parse_lines(std::string_view text, ParsedChunk& out) const {
   const bool json = options_.input == ProduceOptions::Input::json;
   const std::string_view delimiter = json ? std::string_view("\n") : std::string_view(options_.delimiter);
-  const bool plain = !json && !options_.key && !options_.key_separator && !options_.null_marker && !options_.json_values;
+  const bool plain =
+      !json && !options_.key && !options_.key_separator && !options_.null_marker && !options_.json_values;
   while (!text.empty()) {
     const std::size_t end = find(text, delimiter);
     const std::string_view line = text.substr(0, end);
@@ -146,7 +150,8 @@ bool ProduceInput::parse_line(std::string_view line, InputRecord& record, Parsed
     record.value_size = static_cast<std::int32_t>(value.size());
     // A null stays the null value; everything else stands for itself.
     record.extra = static_cast<std::int32_t>(out.extras.size());
-    out.extras.push_back({.timestamp = {}, .first_header = 0, .header_count = 0, .value_is_json = value != "null"});
+    out.extras.push_back(
+        {.timestamp = {}, .first_header = 0, .header_count = 0, .value_is_json = value != "null"});
     if (value == "null") record.value_size = -1;
   }
   return true;
@@ -157,7 +162,8 @@ namespace {
 /// Reads a `consume -J` object. Strings go into the chunk's text store.
 class JsonRecordReader {
  public:
-  JsonRecordReader(std::string_view line, ParsedChunk& out) : reader_(line), store_(*out.texts.back()), out_(out) {}
+  JsonRecordReader(std::string_view line, ParsedChunk& out)
+      : reader_(line), store_(*out.texts.back()), out_(out) {}
 
   bool read(InputRecord& record, InputExtra& extra) {
     std::string_view name;
@@ -274,7 +280,8 @@ bool ProduceInput::parse_json(std::string_view line, InputRecord& record, Parsed
   }
   if (options_.repartition) record.partition = -1;
   if (record.partition >= limits_.partition_limit) {
-    refuse(out, fmt::format("the topic has no partition {} (--repartition ignores the member)", record.partition),
+    refuse(out,
+           fmt::format("the topic has no partition {} (--repartition ignores the member)", record.partition),
            ErrorCode::unknown_topic_or_partition);
     return false;
   }

@@ -113,7 +113,7 @@ class Resolver {
 
 }  // namespace
 
-std::optional<PartitionName> parse_partition_name(std::string_view name) {
+std::optional<TargetPartition> parse_partition_name(std::string_view name) {
   const std::size_t dash = name.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return std::nullopt;
   const std::string_view digits = name.substr(dash + 1);
@@ -123,20 +123,20 @@ std::optional<PartitionName> parse_partition_name(std::string_view name) {
   }
   const auto number = parse_int(digits);
   if (!number || *number > INT32_MAX) return std::nullopt;
-  return PartitionName{std::string(name.substr(0, dash)), static_cast<std::int32_t>(*number)};
+  return TargetPartition{std::string(name.substr(0, dash)), static_cast<std::int32_t>(*number)};
 }
 
 std::vector<std::string> partition_directories(FileSystem& fs, const std::string& data_directory) {
-  std::vector<PartitionName> names;
+  std::vector<TargetPartition> names;
   for (const DirEntry& entry : fs.list(data_directory)) {
     if (!entry.is_directory) continue;
     if (const auto name = parse_partition_name(entry.name)) names.push_back(*name);
   }
-  std::sort(names.begin(), names.end(), [](const PartitionName& a, const PartitionName& b) {
+  std::sort(names.begin(), names.end(), [](const TargetPartition& a, const TargetPartition& b) {
     return a.topic != b.topic ? a.topic < b.topic : a.partition < b.partition;
   });
   std::vector<std::string> paths;
-  for (const PartitionName& name : names) {
+  for (const TargetPartition& name : names) {
     paths.push_back(join_path(data_directory, fmt::format("{}-{}", name.topic, name.partition)));
   }
   return paths;

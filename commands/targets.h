@@ -23,12 +23,12 @@ struct Target {
 };
 
 /// "orders-0" taken apart at the last dash.
-struct PartitionName {
+struct TargetPartition {
   std::string topic;
   std::int32_t partition = 0;
 };
 /// Nothing unless `name` is a topic, a dash, and a number without superfluous zeros.
-std::optional<PartitionName> parse_partition_name(std::string_view name);
+std::optional<TargetPartition> parse_partition_name(std::string_view name);
 
 /// The partition directories of a data directory by topic and number: those named <topic>-<number>, so
 /// neither deleted nor stray nor future ones. Throws if it cannot be listed.

@@ -1,7 +1,8 @@
 // Bytes as spans, big-endian loads and stores, and a reader that checks every length.
 //
-// Everything Kafka owns on disk is big-endian (kafka-on-disk.md §0.1). Bytes from disk are hostile: `ByteReader`
-// never reads past its span and latches a failure instead of throwing, so that a decoder checks once at the end.
+// Everything Kafka owns on disk is big-endian (kafka-on-disk.md §0.1). Bytes from disk are hostile:
+// `ByteReader` never reads past its span and latches a failure instead of throwing, so that a decoder checks
+// once at the end.
 #pragma once
 
 #include <bit>
@@ -63,8 +64,8 @@ void store_le(void* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-/// A cursor over bytes. After the first read that does not fit, `ok()` is false, every further read gives zero
-/// or an empty span, and the position no longer moves.
+/// A cursor over bytes. After the first read that does not fit, `ok()` is false, every further read gives
+/// zero or an empty span, and the position no longer moves.
 class ByteReader {
  public:
   explicit ByteReader(ByteView bytes) : bytes_(bytes) {}

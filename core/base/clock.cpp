@@ -11,7 +11,11 @@ std::int64_t read_ms(clockid_t id) {
 }
 }  // namespace
 
-std::int64_t SystemClock::now_ms() const { return read_ms(CLOCK_REALTIME); }
-std::int64_t monotonic_ms() { return read_ms(CLOCK_MONOTONIC); }
+std::int64_t SystemClock::now_ms() const {
+  return read_ms(CLOCK_REALTIME);
+}
+std::int64_t monotonic_ms() {
+  return read_ms(CLOCK_MONOTONIC);
+}
 
 }  // namespace tk

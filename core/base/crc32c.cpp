@@ -37,8 +37,8 @@ std::uint32_t portable(std::uint32_t state, const std::uint8_t* data, std::size_
   for (; size >= 8; data += 8, size -= 8) {
     const std::uint64_t word = load_le<std::uint64_t>(data) ^ state;
     state = kTables[7][word & 0xff] ^ kTables[6][(word >> 8) & 0xff] ^ kTables[5][(word >> 16) & 0xff] ^
-            kTables[4][(word >> 24) & 0xff] ^ kTables[3][(word >> 32) & 0xff] ^ kTables[2][(word >> 40) & 0xff] ^
-            kTables[1][(word >> 48) & 0xff] ^ kTables[0][word >> 56];
+            kTables[4][(word >> 24) & 0xff] ^ kTables[3][(word >> 32) & 0xff] ^
+            kTables[2][(word >> 40) & 0xff] ^ kTables[1][(word >> 48) & 0xff] ^ kTables[0][word >> 56];
   }
   for (; size > 0; ++data, --size) state = (state >> 8) ^ kTables[0][(state ^ *data) & 0xff];
   return state;

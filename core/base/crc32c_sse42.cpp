@@ -1,5 +1,6 @@
-// CRC-32C by the crc32 instruction, three streams side by side: the instruction takes three cycles but one can start
-// every cycle. The sums of the first two streams are moved past the bytes behind them by a carry-less multiplication.
+// CRC-32C by the crc32 instruction, three streams side by side: the instruction takes three cycles but one
+// can start every cycle. The sums of the first two streams are moved past the bytes behind them by a
+// carry-less multiplication.
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 #include <wmmintrin.h>
@@ -17,12 +18,13 @@ std::uint64_t word_at(const std::uint8_t* data) {
   return word;
 }
 
-// Multiplies the register by x^(8*Bytes): clmul of two reflected values brings one x, crc32 of eight bytes x^32.
+// Multiplies the register by x^(8*Bytes): clmul of two reflected values brings one x, crc32 of eight bytes
+// x^32.
 template <std::size_t Bytes>
 std::uint32_t moved_past(std::uint32_t state) {
   constexpr std::uint32_t factor = x_power_mod(8 * Bytes - 33);
-  const __m128i product =
-      _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(state)), _mm_cvtsi64_si128(static_cast<long long>(factor)), 0);
+  const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(state)),
+                                               _mm_cvtsi64_si128(static_cast<long long>(factor)), 0);
   return static_cast<std::uint32_t>(_mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(product))));
 }
 
@@ -35,8 +37,9 @@ std::uint32_t three_streams(std::uint32_t state, const std::uint8_t*& data, std:
       b = _mm_crc32_u64(b, word_at(data + Block + i));
       c = _mm_crc32_u64(c, word_at(data + 2 * Block + i));
     }
-    state = moved_past<Block>(moved_past<Block>(static_cast<std::uint32_t>(a)) ^ static_cast<std::uint32_t>(b)) ^
-            static_cast<std::uint32_t>(c);
+    state =
+        moved_past<Block>(moved_past<Block>(static_cast<std::uint32_t>(a)) ^ static_cast<std::uint32_t>(b)) ^
+        static_cast<std::uint32_t>(c);
     data += 3 * Block;
     size -= 3 * Block;
   }

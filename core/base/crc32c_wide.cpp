@@ -1,7 +1,8 @@
 // CRC-32C by folding 256 bytes at a time with 512-bit carry-less multiplications (AVX-512 with VPCLMULQDQ).
 //
-// A 128-bit lane holds a polynomial of degree below 128, reflected. Moving it D bits forward multiplies its low half
-// (the higher degrees) by x^(D+63) and its high half by x^(D-1): clmul of reflected values brings one x by itself.
+// A 128-bit lane holds a polynomial of degree below 128, reflected. Moving it D bits forward multiplies its
+// low half (the higher degrees) by x^(D+63) and its high half by x^(D-1): clmul of reflected values brings
+// one x by itself.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -19,8 +20,8 @@ constexpr long long kHigh = static_cast<long long>(static_cast<std::uint64_t>(x_
 
 template <std::uint64_t Bits>
 __m512i factors() {
-  return _mm512_set_epi64(kHigh<Bits>, kLow<Bits>, kHigh<Bits>, kLow<Bits>, kHigh<Bits>, kLow<Bits>, kHigh<Bits>,
-                          kLow<Bits>);
+  return _mm512_set_epi64(kHigh<Bits>, kLow<Bits>, kHigh<Bits>, kLow<Bits>, kHigh<Bits>, kLow<Bits>,
+                          kHigh<Bits>, kLow<Bits>);
 }
 
 __m512i moved(__m512i value, __m512i by, __m512i next) {
@@ -31,8 +32,8 @@ __m512i moved(__m512i value, __m512i by, __m512i next) {
 
 __m128i moved_lane(__m128i value, __m128i next) {
   const __m128i by = _mm_set_epi64x(kHigh<128>, kLow<128>);
-  return _mm_xor_si128(_mm_xor_si128(_mm_clmulepi64_si128(value, by, 0x00), _mm_clmulepi64_si128(value, by, 0x11)),
-                       next);
+  return _mm_xor_si128(
+      _mm_xor_si128(_mm_clmulepi64_si128(value, by, 0x00), _mm_clmulepi64_si128(value, by, 0x11)), next);
 }
 
 // The form with a mask of all four words: GCC 12 warns that the plain one reads an uninitialized value.
@@ -41,13 +42,16 @@ __m128i lane_of(__m512i value) {
   return _mm512_maskz_extracti32x4_epi32(0xf, value, Index);
 }
 
-__m512i load(const std::uint8_t* data) { return _mm512_loadu_si512(data); }
+__m512i load(const std::uint8_t* data) {
+  return _mm512_loadu_si512(data);
+}
 
 }  // namespace
 
 std::uint32_t wide(std::uint32_t state, const std::uint8_t* data, std::size_t size) {
   if (size < 512) return sse42(state, data, size);
-  __m512i a = _mm512_xor_si512(load(data), _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(state))));
+  __m512i a =
+      _mm512_xor_si512(load(data), _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(state))));
   __m512i b = load(data + 64), c = load(data + 128), d = load(data + 192);
   data += 256;
   size -= 256;

@@ -32,7 +32,9 @@ constexpr std::array kCodes = {
     CodeRow{ErrorCode::not_leader_or_follower, "NOT_LEADER_OR_FOLLOWER", 4},
 };
 
-const CodeRow& row(ErrorCode code) { return kCodes[static_cast<std::size_t>(code)]; }
+const CodeRow& row(ErrorCode code) {
+  return kCodes[static_cast<std::size_t>(code)];
+}
 
 static_assert([] {
   for (std::size_t i = 0; i < kCodes.size(); ++i) {
@@ -43,8 +45,12 @@ static_assert([] {
 
 }  // namespace
 
-std::string_view code_name(ErrorCode code) { return row(code).name; }
-int exit_code(ErrorCode code) { return row(code).exit; }
+std::string_view code_name(ErrorCode code) {
+  return row(code).name;
+}
+int exit_code(ErrorCode code) {
+  return row(code).exit;
+}
 
 Error system_error(std::string_view action, std::string path, int error_number) {
   return Error(ErrorCode::storage_error,

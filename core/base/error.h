@@ -1,4 +1,5 @@
-// The one exception of the core: what ends a command. Damage found in data is not an Error but a value (a Fault).
+// The one exception of the core: what ends a command. Damage found in data is not an Error but a value (a
+// Fault).
 #pragma once
 
 #include <cstdint>

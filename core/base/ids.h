@@ -61,5 +61,7 @@ inline constexpr std::int64_t kNoTimestamp = -1;
 
 template <class Tag, class Rep>
 struct std::hash<tk::Tagged<Tag, Rep>> {
-  std::size_t operator()(const tk::Tagged<Tag, Rep>& id) const noexcept { return std::hash<Rep>{}(id.value()); }
+  std::size_t operator()(const tk::Tagged<Tag, Rep>& id) const noexcept {
+    return std::hash<Rep>{}(id.value());
+  }
 };

@@ -1,9 +1,9 @@
 // Data-parallel work whose results keep the order of its input.
 //
-// Each worker repeats three steps on a job of its own, whose buffers it reuses: `take` (one worker at a time) fills the
-// job with the next piece of input, `work` runs side by side with the others, `give` (one at a time, in the order of
-// the takes) hands the result on. Bulk data never crosses from one core to another, which on two cores is what makes
-// this twice as fast as a reader-encoder-writer pipeline.
+// Each worker repeats three steps on a job of its own, whose buffers it reuses: `take` (one worker at a time)
+// fills the job with the next piece of input, `work` runs side by side with the others, `give` (one at a
+// time, in the order of the takes) hands the result on. Bulk data never crosses from one core to another,
+// which on two cores is what makes this twice as fast as a reader-encoder-writer pipeline.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@
 
 namespace tk {
 
-/// A place in line: tickets are served strictly in order. Waiting spins for a moment, since the turn usually comes
-/// within microseconds, and then sleeps.
+/// A place in line: tickets are served strictly in order. Waiting spins for a moment, since the turn usually
+/// comes within microseconds, and then sleeps.
 class TurnGate {
  public:
   void wait_for(std::uint64_t ticket) const {
@@ -53,8 +53,8 @@ class OrderedTurn {
  public:
   OrderedTurn(const TurnGate& gate, std::uint64_t ticket, const std::atomic<bool>& stopped)
       : gate_(gate), ticket_(ticket), stopped_(stopped) {}
-  /// Waits until everything taken before has been given: from then on this job may hand results on by itself. False if
-  /// the run was stopped meanwhile.
+  /// Waits until everything taken before has been given: from then on this job may hand results on by itself.
+  /// False if the run was stopped meanwhile.
   bool await() const {
     gate_.wait_for(ticket_);
     return !stopped_.load(std::memory_order_acquire);
@@ -66,9 +66,10 @@ class OrderedTurn {
   const std::atomic<bool>& stopped_;
 };
 
-/// Runs take/work/give until `take` returns false or `give` returns false. `jobs` holds one Job a worker. An exception
-/// of any step ends the run: everything taken before the failing job has been given, nothing after it is; the
-/// exception is thrown on. With one job, or if there is only one piece of input, no thread is started.
+/// Runs take/work/give until `take` returns false or `give` returns false. `jobs` holds one Job a worker. An
+/// exception of any step ends the run: everything taken before the failing job has been given, nothing after
+/// it is; the exception is thrown on. With one job, or if there is only one piece of input, no thread is
+/// started.
 ///
 ///   bool take(Job&)   false: no more input; the job is not used
 ///   void work(Job&)   or  void work(Job&, const OrderedTurn&)

@@ -18,7 +18,8 @@ struct Uuid {
   /// 32 lower-case hex digits, as in the names of directories that wait for deletion.
   [[nodiscard]] std::string hex() const;
   static std::optional<Uuid> parse(std::string_view text);
-  /// A new random id (version 4) from the system's randomness; never one that begins with a dash or is reserved.
+  /// A new random id (version 4) from the system's randomness; never one that begins with a dash or is
+  /// reserved.
   static Uuid random();
 
   friend bool operator==(const Uuid&, const Uuid&) = default;

@@ -1,7 +1,8 @@
 // Variable-length integers: base-128 groups, least significant first (kafka-on-disk.md §0.2).
 //
-// The signed forms are zigzag. As Kafka's reader does, overlong forms are accepted, a varint whose fifth byte (a
-// varlong whose tenth) still announces another is refused, and surplus high bits of the last byte are dropped.
+// The signed forms are zigzag. As Kafka's reader does, overlong forms are accepted, a varint whose fifth byte
+// (a varlong whose tenth) still announces another is refused, and surplus high bits of the last byte are
+// dropped.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,12 @@ constexpr std::uint32_t zigzag(std::int32_t n) {
 constexpr std::uint64_t zigzag(std::int64_t n) {
   return (static_cast<std::uint64_t>(n) << 1) ^ static_cast<std::uint64_t>(n >> 63);
 }
-constexpr std::int32_t unzigzag(std::uint32_t u) { return static_cast<std::int32_t>((u >> 1) ^ (0U - (u & 1))); }
-constexpr std::int64_t unzigzag(std::uint64_t u) { return static_cast<std::int64_t>((u >> 1) ^ (0ULL - (u & 1))); }
+constexpr std::int32_t unzigzag(std::uint32_t u) {
+  return static_cast<std::int32_t>((u >> 1) ^ (0U - (u & 1)));
+}
+constexpr std::int64_t unzigzag(std::uint64_t u) {
+  return static_cast<std::int64_t>((u >> 1) ^ (0ULL - (u & 1)));
+}
 
 /// Bytes of the shortest form of `u`.
 constexpr std::size_t uvarint_size(std::uint64_t u) {
@@ -31,8 +36,12 @@ constexpr std::size_t uvarint_size(std::uint64_t u) {
   }
   return size;
 }
-constexpr std::size_t varint_size(std::int32_t n) { return uvarint_size(zigzag(n)); }
-constexpr std::size_t varlong_size(std::int64_t n) { return uvarint_size(zigzag(n)); }
+constexpr std::size_t varint_size(std::int32_t n) {
+  return uvarint_size(zigzag(n));
+}
+constexpr std::size_t varlong_size(std::int64_t n) {
+  return uvarint_size(zigzag(n));
+}
 
 /// Writes the shortest form of `u` and returns the place behind it; up to 10 bytes are written.
 inline std::uint8_t* put_uvarint(std::uint8_t* to, std::uint64_t u) {
@@ -43,8 +52,12 @@ inline std::uint8_t* put_uvarint(std::uint8_t* to, std::uint64_t u) {
   *to++ = static_cast<std::uint8_t>(u);
   return to;
 }
-inline std::uint8_t* put_varint(std::uint8_t* to, std::int32_t n) { return put_uvarint(to, zigzag(n)); }
-inline std::uint8_t* put_varlong(std::uint8_t* to, std::int64_t n) { return put_uvarint(to, zigzag(n)); }
+inline std::uint8_t* put_varint(std::uint8_t* to, std::int32_t n) {
+  return put_uvarint(to, zigzag(n));
+}
+inline std::uint8_t* put_varlong(std::uint8_t* to, std::int64_t n) {
+  return put_uvarint(to, zigzag(n));
+}
 
 namespace detail {
 /// Reads up to MaxBytes groups in [at, end); null when the number does not end in time.

@@ -46,9 +46,9 @@ class Reader {
   [[noreturn]] void refuse(std::string message, std::optional<std::uint64_t> position = {}) const {
     Error error(ErrorCode::corrupt_state, std::move(message));
     if (position) {
-      error = std::move(error).at(path_, *position);
+      std::move(error).at(path_, *position);
     } else {
-      error = std::move(error).at(path_);
+      std::move(error).at(path_);
     }
     throw std::move(error).hint(
         "repair the file, or move it away: partitions and their records are found without it, configs are "
@@ -162,7 +162,8 @@ class Reader {
 /// Appends the members of a JSON object that parse_topics_file kept.
 void add_others(Json& to, const std::string& others) {
   if (others.empty()) return;
-  for (const auto& [name, value] : Json::parse(others).items()) to[name] = value;
+  const Json kept = Json::parse(others);
+  for (const auto& [name, value] : kept.items()) to[name] = value;
 }
 
 Json to_json(const TopicEntry& entry) {

@@ -32,7 +32,9 @@ UnitInfo read_batch_header(const std::uint8_t* header) {
   return info;
 }
 
-std::uint32_t batch_crc(ByteView batch) { return crc32c(batch.subspan(kAttributes)); }
+std::uint32_t batch_crc(ByteView batch) {
+  return crc32c(batch.subspan(kAttributes));
+}
 
 void BatchBuilder::start(std::optional<std::int64_t> base_timestamp) {
   used_ = kBatchHeader;
@@ -68,11 +70,12 @@ std::size_t nullable_size(const std::optional<std::string_view>& bytes) {
 
 }  // namespace
 
-void BatchBuilder::add_at(std::int32_t delta, std::int64_t timestamp, const std::optional<std::string_view>& key,
+void BatchBuilder::add_at(std::int32_t delta, std::int64_t timestamp,
+                          const std::optional<std::string_view>& key,
                           const std::optional<std::string_view>& value, std::span<const HeaderView> headers) {
   if (!base_timestamp_) base_timestamp_ = timestamp;
-  const std::int64_t timestamp_delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(timestamp) -
-                                                                 static_cast<std::uint64_t>(*base_timestamp_));
+  const std::int64_t timestamp_delta = static_cast<std::int64_t>(
+      static_cast<std::uint64_t>(timestamp) - static_cast<std::uint64_t>(*base_timestamp_));
   std::size_t body = 1 + varlong_size(timestamp_delta) + varint_size(delta) + nullable_size(key) +
                      nullable_size(value) + varint_size(static_cast<std::int32_t>(headers.size()));
   for (const HeaderView& header : headers) body += nullable_size(header.name) + nullable_size(header.value);
@@ -94,8 +97,8 @@ void BatchBuilder::add_at(std::int32_t delta, std::int64_t timestamp, const std:
   if (timestamp > max_timestamp_) max_timestamp_ = timestamp;
 }
 
-UnitInfo BatchBuilder::finish(const BatchFields& fields, const Compression& compression, Compressor& compressor,
-                              Buffer& out) {
+UnitInfo BatchBuilder::finish(const BatchFields& fields, const Compression& compression,
+                              Compressor& compressor, Buffer& out) {
   room(0);
   const std::size_t begin = out.size();
   const Codec codec = count_ == 0 ? Codec::none : compression.codec;
@@ -114,8 +117,9 @@ UnitInfo BatchBuilder::finish(const BatchFields& fields, const Compression& comp
   store_be<std::int32_t>(header + kLength, static_cast<std::int32_t>(size - kUnitPrefix));
   store_be<std::int32_t>(header + kLeaderEpoch, fields.leader_epoch.value());
   header[kMagic] = 2;
-  store_be<std::uint16_t>(header + kAttributes,
-                          static_cast<std::uint16_t>(fields.attribute_bits | static_cast<std::uint16_t>(codec)));
+  store_be<std::uint16_t>(
+      header + kAttributes,
+      static_cast<std::uint16_t>(fields.attribute_bits | static_cast<std::uint16_t>(codec)));
   store_be<std::int32_t>(header + kLastOffsetDelta, fields.last_offset_delta.value_or(last_delta_));
   store_be<std::int64_t>(header + kBaseTimestamp,
                          fields.base_timestamp.value_or(base_timestamp_.value_or(kNoTimestamp)));

@@ -1,11 +1,11 @@
 // Record batches, magic 2 (kafka-on-disk.md §2): header layout, reading, and building.
 //
 //   0 baseOffset i64 | 8 batchLength i32 | 12 leaderEpoch i32 | 16 magic i8 | 17 crc u32 | 21 attributes i16
-//   23 lastOffsetDelta i32 | 27 baseTimestamp i64 | 35 maxTimestamp i64 | 43 producerId i64 | 51 producerEpoch i16
-//   53 baseSequence i32 | 57 recordsCount i32 | 61 records
+//   23 lastOffsetDelta i32 | 27 baseTimestamp i64 | 35 maxTimestamp i64 | 43 producerId i64 | 51
+//   producerEpoch i16 53 baseSequence i32 | 57 recordsCount i32 | 61 records
 //
-// The CRC covers [21, end): base offset, length, leader epoch and magic lie outside it, so a batch can be encoded before
-// its offset is known, and a good CRC does not make a good batch.
+// The CRC covers [21, end): base offset, length, leader epoch and magic lie outside it, so a batch can be
+// encoded before its offset is known, and a good CRC does not make a good batch.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,8 @@ struct BatchFields {
 /// Encodes records one after the other into a reused buffer and closes them into a batch. For one thread.
 class BatchBuilder {
  public:
-  /// Starts an empty batch; its first record's timestamp becomes the base unless `base_timestamp` says another.
+  /// Starts an empty batch; its first record's timestamp becomes the base unless `base_timestamp` says
+  /// another.
   void start(std::optional<std::int64_t> base_timestamp = std::nullopt);
 
   /// Adds a record at the next offset delta (or at `delta`, which must rise).
@@ -88,9 +89,10 @@ class BatchBuilder {
   /// Bytes of the batch so far, uncompressed, header included.
   [[nodiscard]] std::size_t size() const { return used_; }
 
-  /// Appends the finished batch to `out` and returns its header's facts; a batch that compression does not shrink is
-  /// still stored compressed, as Kafka's own client does. The builder is empty again.
-  UnitInfo finish(const BatchFields& fields, const Compression& compression, Compressor& compressor, Buffer& out);
+  /// Appends the finished batch to `out` and returns its header's facts; a batch that compression does not
+  /// shrink is still stored compressed, as Kafka's own client does. The builder is empty again.
+  UnitInfo finish(const BatchFields& fields, const Compression& compression, Compressor& compressor,
+                  Buffer& out);
 
   /// A record's bytes beside key, value and headers, at most (§2.3).
   static constexpr std::size_t kMaxRecordOverhead = 21;
@@ -107,7 +109,8 @@ class BatchBuilder {
   std::int64_t max_timestamp_ = kNoTimestamp;
 };
 
-/// Writes what assignment of an offset changes in an encoded batch: outside the CRC, so nothing is summed again.
+/// Writes what assignment of an offset changes in an encoded batch: outside the CRC, so nothing is summed
+/// again.
 inline void assign_base_offset(std::uint8_t* batch, Offset base_offset, LeaderEpoch leader_epoch) {
   store_be<std::int64_t>(batch + batch_layout::kBaseOffset, base_offset.value());
   store_be<std::int32_t>(batch + batch_layout::kLeaderEpoch, leader_epoch.value());

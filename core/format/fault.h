@@ -1,5 +1,5 @@
-// Damage as a value: what a unit of the log is found to suffer from. Finding damage is an expected outcome here, so it
-// never throws and never allocates; text is made at the edge.
+// Damage as a value: what a unit of the log is found to suffer from. Finding damage is an expected outcome
+// here, so it never throws and never allocates; text is made at the edge.
 #pragma once
 
 #include <cstdint>

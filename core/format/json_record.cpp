@@ -120,28 +120,26 @@ char* put_number(char* to, std::string_view before, std::int64_t number) {
   return std::to_chars(to, to + 20, number).ptr;
 }
 
+/// `"text"` or `{"b64":"..."}`.
+char* put_text_or_base64(char* to, std::string_view bytes) {
+  char* const start = to;
+  bool non_ascii = false;
+  *to++ = '"';
+  to = put_escaped(to, bytes, non_ascii);
+  if (non_ascii && !is_utf8(bytes)) return put_text(put_base64(put_text(start, "{\"b64\":\""), bytes), "\"}");
+  *to++ = '"';
+  return to;
+}
+
 char* put_headers(char* to, std::span<const HeaderView> headers) {
   to = put_text(to, ",\"headers\":[");
   bool first = true;
   for (const HeaderView& header : headers) {
-    to = put_text(to, first ? "[\"" : ",[\"");
+    to = put_text(to, first ? "[" : ",[");
     first = false;
-    bool non_ascii = false;
-    to = put_escaped(to, header.name, non_ascii);
-    if (!header.value) {
-      to = put_text(to, "\",null]");
-      continue;
-    }
-    to = put_text(to, "\",");
-    char* const value_start = to;
-    *to++ = '"';
-    non_ascii = false;
-    to = put_escaped(to, *header.value, non_ascii);
-    *to++ = '"';
-    if (non_ascii && !is_utf8(*header.value)) {
-      to = put_base64(put_text(value_start, "{\"b64\":\""), *header.value);
-      to = put_text(to, "\"}");
-    }
+    to = put_text_or_base64(to, header.name);
+    *to++ = ',';
+    to = header.value ? put_text_or_base64(to, *header.value) : put_text(to, "null");
     *to++ = ']';
   }
   *to++ = ']';
@@ -313,6 +311,7 @@ bool JsonRecordDecoder::decode_own_shape(std::string_view body, RecordView& reco
   }
   if (!take(at, end, ",\"ts\":")) return false;
   const auto [stop, error] = std::from_chars(at, end, record.timestamp);
+  if (record.timestamp == kNoTimestamp) record.timestamp_type = TimestampType::none;
   return error == std::errc{} && stop == end;
 }
 
@@ -336,12 +335,12 @@ Fault JsonRecordDecoder::decode_any(std::string_view body, RecordView& record) {
     out.reset();
     if (reader.null()) return;
     out = text_of(reader);
-    if (!base64) return;
+    if (!base64 || !reader.ok()) return;
     std::string& bytes = scratch();
     if (!base64_into(*out, bytes)) wrong = "malformed base64";
     out = bytes;
   };
-  auto header_value = [&](std::optional<std::string_view>& out) {
+  auto text_or_base64 = [&](std::optional<std::string_view>& out) {
     if (reader.peek() != JsonType::object) return nullable(false, out);
     reader.enter_object();
     std::string_view member;
@@ -358,15 +357,27 @@ Fault JsonRecordDecoder::decode_any(std::string_view body, RecordView& record) {
     while (reader.next_element()) {
       HeaderView header;
       reader.enter_array();
-      if (!reader.next_element()) {
+      std::optional<std::string_view> name_bytes;
+      if (reader.next_element()) text_or_base64(name_bytes);
+      if (!name_bytes) {
         wrong = "header without a name";
         return;
       }
-      header.name = text_of(reader);
-      if (reader.next_element()) header_value(header.value);
-      while (reader.next_element()) reader.skip();
+      header.name = *name_bytes;
+      if (reader.next_element()) {
+        text_or_base64(header.value);
+        while (reader.next_element()) reader.skip();
+      }
       headers_.push_back(header);
     }
+  };
+
+  // An integer that fits the type of `like`.
+  auto number = [&](auto like) {
+    const std::int64_t wide = reader.integer();
+    const auto narrow = static_cast<decltype(like)>(wide);
+    if (narrow != wide) wrong = "number too large for its member";
+    return narrow;
   };
 
   reader.enter_object();
@@ -384,13 +395,13 @@ Fault JsonRecordDecoder::decode_any(std::string_view body, RecordView& record) {
     } else if (name == "headers") {
       headers();
     } else if (name == "epoch") {
-      fields_.leader_epoch = LeaderEpoch(static_cast<std::int32_t>(reader.integer()));
+      fields_.leader_epoch = LeaderEpoch(number(std::int32_t{}));
     } else if (name == "pid") {
       fields_.producer_id = ProducerId(reader.integer());
     } else if (name == "pepoch") {
-      fields_.producer_epoch = static_cast<std::int16_t>(reader.integer());
+      fields_.producer_epoch = number(std::int16_t{});
     } else if (name == "seq") {
-      fields_.sequence = static_cast<std::int32_t>(reader.integer());
+      fields_.sequence = number(std::int32_t{});
     } else if (name == "txn") {
       fields_.transactional = reader.boolean();
     } else if (name == "control") {
@@ -441,12 +452,24 @@ Fault check_crc_member(ByteView unit) {
   return {};
 }
 
+/// True if the body ends as one with a checksum does, and that checksum fits, but the member is called
+/// otherwise: with its name altered a protected record must not pass for one without a checksum.
+bool crc_with_altered_name(ByteView unit) {
+  const std::string_view body = body_of(unit);
+  if (body.size() < kCrcSuffix + 1 || !body.ends_with("\"}")) return false;
+  const auto stored = parse_hex(body.substr(body.size() - kCrcDigits - 2, kCrcDigits));
+  return stored && crc32c(unit.first(unit.size() - kCrcSuffix)) == *stored;
+}
+
 }  // namespace
 
 Fault check_json_unit(ByteView unit) {
   const std::string_view body = body_of(unit);
   const auto stored = crc_at_end(body);
-  if (!stored) return check_crc_member(unit);
+  if (!stored) {
+    if (crc_with_altered_name(unit)) return {FaultKind::bad_crc, "the name of the checksum is altered", 0, 0};
+    return check_crc_member(unit);
+  }
   const std::uint32_t computed = crc32c(unit.first(unit.size() - kCrcSuffix));
   if (computed != *stored) return {FaultKind::bad_crc, "checksum mismatch", *stored, computed};
   return {};

@@ -3,8 +3,8 @@
 //
 // tk writes the members key, value, ts, then only where they apply headers, epoch, pid, pepoch, seq, txn,
 // control, and last crc: the CRC-32C, in hex, of the 12 prefix bytes and the body up to the comma before
-// "crc". Bytes that are not UTF-8 are stored as key_b64 and value_b64, in a header as {"b64":".."}. A reader
-// takes any order, ignores members it does not know, and accepts a body without crc.
+// "crc". Bytes that are not UTF-8 are stored as key_b64 and value_b64, in a header (name or value) as
+// {"b64":".."}. A reader takes any order, ignores members it does not know, and accepts a body without crc.
 #pragma once
 
 #include <cstdint>

@@ -27,6 +27,11 @@ class RecordDecoder {
   /// The members of the last json unit that no record view has.
   [[nodiscard]] const JsonRecordDecoder& json() const { return json_; }
 
+  /// The timestamp that the record visited last was encoded with. In a batch with log append time it is not
+  /// the record's (which is the batch's maximum), but what its producer had stamped; a rebuilt batch needs
+  /// it.
+  [[nodiscard]] std::int64_t encoded_timestamp() const { return encoded_timestamp_; }
+
   /// Odd things that Kafka reads all the same (§2.8 "It accepts") in the last batch; null if there were none.
   /// `verify` names them.
   [[nodiscard]] const char* oddity() const { return oddity_; }
@@ -54,6 +59,7 @@ class RecordDecoder {
   Fault fault_;
   const char* oddity_ = nullptr;
   std::int64_t last_delta_ = -1;
+  std::int64_t encoded_timestamp_ = kNoTimestamp;
 };
 
 template <class Visit>

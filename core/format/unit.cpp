@@ -8,15 +8,22 @@
 namespace tk {
 namespace {
 
-Frame cut() { return {.status = FrameStatus::cut, .size = 0, .fault = {}}; }
-Frame need_more(std::uint64_t size) { return {.status = FrameStatus::need_more, .size = size, .fault = {}}; }
+Frame cut() {
+  return {.status = FrameStatus::cut, .size = 0, .fault = {}};
+}
+Frame need_more(std::uint64_t size) {
+  return {.status = FrameStatus::need_more, .size = size, .fault = {}};
+}
 
 Frame refused(FaultKind kind, const char* detail, std::int64_t found, std::int64_t expected = 0) {
   return {.status = FrameStatus::fault, .fault = {kind, detail, found, expected}};
 }
 
-/// What the byte at 16 says of a unit whose length allows one: 0, 1 and 2 are magics, nothing else is Kafka's.
-bool is_magic(std::uint8_t byte) { return byte <= 2; }
+/// What the byte at 16 says of a unit whose length allows one: 0, 1 and 2 are magics, nothing else is
+/// Kafka's.
+bool is_magic(std::uint8_t byte) {
+  return byte <= 2;
+}
 
 Frame frame_kafka(std::uint8_t magic, std::int32_t length, std::uint64_t size, bool whole_in_file,
                   std::size_t window) {
@@ -24,7 +31,10 @@ Frame frame_kafka(std::uint8_t magic, std::int32_t length, std::uint64_t size, b
   if (batch && length < kMinBatchLength) {
     return refused(FaultKind::bad_length, "length below the smallest batch", length, kMinBatchLength);
   }
-  Frame frame{.status = FrameStatus::whole, .kind = batch ? UnitKind::batch : UnitKind::legacy, .size = size, .fault = {}};
+  Frame frame{.status = FrameStatus::whole,
+              .kind = batch ? UnitKind::batch : UnitKind::legacy,
+              .size = size,
+              .fault = {}};
   if (!whole_in_file) {
     frame.status = FrameStatus::cut;
   } else if (window < size) {
@@ -55,7 +65,8 @@ Frame frame_unit(ByteView window, std::uint64_t remaining) {
     return refused(FaultKind::bad_length, "length below the smallest message", length, kMinLegacyLength);
   }
   if (!whole_in_file) return {.status = FrameStatus::cut, .kind = UnitKind::json, .size = size, .fault = {}};
-  if (window.size() < size) return {.status = FrameStatus::need_more, .kind = UnitKind::json, .size = size, .fault = {}};
+  if (window.size() < size)
+    return {.status = FrameStatus::need_more, .kind = UnitKind::json, .size = size, .fault = {}};
   if (window[size - 1] != '}') {
     return refused(FaultKind::bad_length, "json body does not end in a brace", length);
   }
@@ -64,7 +75,9 @@ Frame frame_unit(ByteView window, std::uint64_t remaining) {
 
 std::int32_t sequence_after(std::int32_t sequence, std::int32_t delta) {
   // Kafka compares and adds in int32, which wraps; unsigned arithmetic gives the same bits.
-  const auto wrapped = [](std::int64_t n) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(n)); };
+  const auto wrapped = [](std::int64_t n) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(n));
+  };
   const std::int64_t max = INT32_MAX;
   const std::int32_t limit = wrapped(max - delta);
   if (sequence > limit) return wrapped(static_cast<std::int64_t>(delta) - (max - sequence) - 1);

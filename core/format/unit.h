@@ -1,5 +1,6 @@
-// A stored unit: a json record, a record batch (magic 2), or a legacy message (magic 0 or 1). All begin with the same
-// 12 bytes, an int64 offset and an int32 length of the rest, so one scanner walks them all (design.md §1).
+// A stored unit: a json record, a record batch (magic 2), or a legacy message (magic 0 or 1). All begin with
+// the same 12 bytes, an int64 offset and an int32 length of the rest, so one scanner walks them all
+// (design.md §1).
 #pragma once
 
 #include <cstdint>
@@ -38,12 +39,12 @@ struct Frame {
   Fault fault;
 };
 
-/// Looks at the head of `window` only: offset, length, magic (or the braces of a json body). `remaining` is how many
-/// bytes the file has from here on, at least window.size().
+/// Looks at the head of `window` only: offset, length, magic (or the braces of a json body). `remaining` is
+/// how many bytes the file has from here on, at least window.size().
 Frame frame_unit(ByteView window, std::uint64_t remaining);
 
-/// What the header of a Kafka unit says (for a json record, what its members say). For a legacy wrapper the base
-/// offset is not known without decompression: it is given as its last offset.
+/// What the header of a Kafka unit says (for a json record, what its members say). For a legacy wrapper the
+/// base offset is not known without decompression: it is given as its last offset.
 struct UnitInfo {
   UnitKind kind = UnitKind::batch;
   std::int8_t magic = 2;  // -1 for json
@@ -67,7 +68,9 @@ struct UnitInfo {
 
   [[nodiscard]] std::uint8_t codec_bits() const { return attributes & 7; }
   [[nodiscard]] bool compressed() const { return codec_bits() != 0; }
-  [[nodiscard]] bool has_delete_horizon() const { return (attributes & 0x40) != 0 && kind == UnitKind::batch; }
+  [[nodiscard]] bool has_delete_horizon() const {
+    return (attributes & 0x40) != 0 && kind == UnitKind::batch;
+  }
   [[nodiscard]] std::int32_t last_sequence() const;
   [[nodiscard]] Offset next_offset() const { return last_offset + 1; }
 };
@@ -75,12 +78,12 @@ struct UnitInfo {
 /// inc() of kafka-on-disk.md §2.4: sequences wrap from 2^31-1 to 0, in int32 arithmetic as Kafka has it.
 std::int32_t sequence_after(std::int32_t sequence, std::int32_t delta);
 
-/// Reads the header of a whole unit (as frame_unit gave it). For a json record it parses the body; a body that is no
-/// JSON object of the right shape is a fault of kind `record`.
+/// Reads the header of a whole unit (as frame_unit gave it). For a json record it parses the body; a body
+/// that is no JSON object of the right shape is a fault of kind `record`.
 Fault read_unit_info(ByteView unit, UnitKind kind, UnitInfo& info);
 
-/// Verifies the checksum of a whole unit (and, for v2, that its size holds a header). A json record without a checksum
-/// passes. Does not look at the records.
+/// Verifies the checksum of a whole unit (and, for v2, that its size holds a header). A json record without a
+/// checksum passes. Does not look at the records.
 Fault check_unit(ByteView unit, UnitKind kind);
 
 }  // namespace tk

@@ -19,7 +19,8 @@ class DirectoryWatch {
     written,  // files were written
     made,     // at least one file was made or renamed
   };
-  /// Waits for up to `timeout_ms` (negative: a second at a time, since a watch cannot be relied on everywhere).
+  /// Waits for up to `timeout_ms` (negative: a second at a time, since a watch cannot be relied on
+  /// everywhere).
   Event wait(std::int64_t timeout_ms);
 
  private:

@@ -71,8 +71,8 @@ struct AppendPipeline::Pending {
 };
 
 AppendPipeline::AppendPipeline(RecordSource& source, std::int32_t partitions,
-                               std::function<std::unique_ptr<PartitionLog>(std::int32_t)> open_log, const Clock& clock,
-                               Options options)
+                               std::function<std::unique_ptr<PartitionLog>(std::int32_t)> open_log,
+                               const Clock& clock, Options options)
     : source_(source),
       open_log_(std::move(open_log)),
       clock_(clock),
@@ -109,7 +109,8 @@ void AppendPipeline::run() {
   }
 }
 
-// ---- input, one worker at a time -------------------------------------------------------------------------------------
+// ---- input, one worker at a time
+// -------------------------------------------------------------------------------------
 
 bool AppendPipeline::take(Job& job) {
   for (;;) {
@@ -138,7 +139,8 @@ bool AppendPipeline::take(Job& job) {
 
 // Called with the input in hand, so nothing new is taken meanwhile.
 void AppendPipeline::wait_until_idle() {
-  for (std::uint64_t given = given_.load(); given != taken_.load() && !failed_.load(); given = given_.load()) {
+  for (std::uint64_t given = given_.load(); given != taken_.load() && !failed_.load();
+       given = given_.load()) {
     given_.wait(given);
   }
 }
@@ -161,8 +163,8 @@ void AppendPipeline::close_all() {
   }
 }
 
-// After a failure: what is whole on disk is made durable, so that the count that is told is right. What fails once more
-// here is only another symptom of the failure that is being told already.
+// After a failure: what is whole on disk is made durable, so that the count that is told is right. What fails
+// once more here is only another symptom of the failure that is being told already.
 void AppendPipeline::settle_all() {
   for (std::size_t i = 0; i < logs_.size(); ++i) {
     if (!logs_[i] || !logs_[i]->has_turn()) continue;
@@ -174,7 +176,8 @@ void AppendPipeline::settle_all() {
   }
 }
 
-// ---- side by side ----------------------------------------------------------------------------------------------------
+// ---- side by side
+// ----------------------------------------------------------------------------------------------------
 
 void AppendPipeline::work(Job& job) {
   // Whatever happens, the workers behind must get their turn to reserve.
@@ -196,7 +199,8 @@ void AppendPipeline::work(Job& job) {
   source_.parse(job.chunk, job.parsed);
   route(job);
   if (options_.format == TopicFormat::kafka) encode_batches(job);
-  if (job.parsed.fault && options_.format == TopicFormat::json) encode_json(job);  // finds where the last batch closes
+  if (job.parsed.fault && options_.format == TopicFormat::json)
+    encode_json(job);  // finds where the last batch closes
   reserve_gate_.wait_for(job.ticket);
   reserve(job);
   turn.pass();
@@ -235,7 +239,8 @@ void AppendPipeline::route(Job& job) const {
   for (const std::int32_t partition : job.touched) job.outputs[static_cast<std::size_t>(partition)].clear();
   job.touched.clear();
   job.partition_of.clear();
-  const bool asked = std::any_of(records.begin(), records.end(), [](const InputRecord& r) { return r.partition >= 0; });
+  const bool asked =
+      std::any_of(records.begin(), records.end(), [](const InputRecord& r) { return r.partition >= 0; });
   if (!asked && (options_.partition || count == 1)) {
     job.single = options_.partition.value_or(0);
     job.outputs[static_cast<std::size_t>(job.single)].offsets = static_cast<std::int64_t>(records.size());
@@ -274,8 +279,8 @@ void AppendPipeline::route(Job& job) const {
 namespace {
 
 /// The fields of a record with what the run adds to it.
-Fields fields_of(const ParsedChunk& parsed, const InputRecord& record, std::int64_t now, const std::vector<HeaderView>& common,
-                 std::vector<HeaderView>& scratch) {
+Fields fields_of(const ParsedChunk& parsed, const InputRecord& record, std::int64_t now,
+                 const std::vector<HeaderView>& common, std::vector<HeaderView>& scratch) {
   Fields fields;
   fields.key = text_of(record.key, record.key_size);
   fields.value = text_of(record.value, record.value_size);
@@ -314,7 +319,8 @@ void AppendPipeline::encode_batches(Job& job) const {
     batch.attribute_bits = kLogAppendTimeBit;
     batch.max_timestamp = job.now_ms;
   }
-  for (const std::int32_t partition : job.touched) job.outputs[static_cast<std::size_t>(partition)].offsets = 0;
+  for (const std::int32_t partition : job.touched)
+    job.outputs[static_cast<std::size_t>(partition)].offsets = 0;
 
   auto close = [&](PartitionOutput& output, std::size_t record) {
     if (output.builder.count() == 0) return true;
@@ -323,7 +329,8 @@ void AppendPipeline::encode_batches(Job& job) const {
     if (static_cast<std::int64_t>(info.size) > config.max_message_bytes) {
       output.bytes.cut(begin);
       job.parsed.fault = {ErrorCode::message_too_large, record,
-                          fmt::format("the record takes {} bytes, above max.message.bytes {}", info.size, config.max_message_bytes)};
+                          fmt::format("the record takes {} bytes, above max.message.bytes {}", info.size,
+                                      config.max_message_bytes)};
       return false;
     }
     output.units.push_back({static_cast<std::uint32_t>(info.size), info.count, info.max_timestamp});
@@ -339,7 +346,8 @@ void AppendPipeline::encode_batches(Job& job) const {
     const Fields fields = fields_of(job.parsed, records[i], job.now_ms, options_.headers, job.headers);
     const std::size_t bytes = payload_bytes(fields);
     if (bytes > static_cast<std::size_t>(INT32_MAX) / 2 ||
-        (output.builder.count() > 0 && output.builder.size_with(bytes) > batch_limit && !close(output, i - 1))) {
+        (output.builder.count() > 0 && output.builder.size_with(bytes) > batch_limit &&
+         !close(output, i - 1))) {
       if (!job.parsed.fault) {
         job.parsed.fault = {ErrorCode::message_too_large, i, "the record is larger than any batch can hold"};
       }
@@ -355,7 +363,8 @@ void AppendPipeline::encode_batches(Job& job) const {
   }
 }
 
-// With a fault in the chunk this runs once before the reservation, to see which records are in batches that closed.
+// With a fault in the chunk this runs once before the reservation, to see which records are in batches that
+// closed.
 void AppendPipeline::encode_json(Job& job) const {
   const LogConfig& config = options_.config;
   const bool append_time = config.timestamp_type == TimestampType::log_append_time;
@@ -396,7 +405,8 @@ void AppendPipeline::encode_json(Job& job) const {
       output.bytes.cut(begin);
       if (!job.parsed.fault || job.parsed.fault->record > i) {
         job.parsed.fault = {ErrorCode::message_too_large, i,
-                            fmt::format("the record takes {} bytes, above max.message.bytes {}", size, config.max_message_bytes)};
+                            fmt::format("the record takes {} bytes, above max.message.bytes {}", size,
+                                        config.max_message_bytes)};
       }
       break;
     }
@@ -410,14 +420,16 @@ void AppendPipeline::encode_json(Job& job) const {
     if (!job.parsed.fault && output.open_bytes > 0) close(output);
     if (!job.parsed.fault) continue;
     // Only whole batches before the fault are kept.
-    const PartitionOutput::Border last = output.borders.empty() ? PartitionOutput::Border{} : output.borders.back();
+    const PartitionOutput::Border last =
+        output.borders.empty() ? PartitionOutput::Border{} : output.borders.back();
     output.bytes.cut(last.bytes);
     output.units.resize(last.units);
     output.offsets = last.offsets;
   }
 }
 
-// ---- in the order of the input ---------------------------------------------------------------------------------------
+// ---- in the order of the input
+// ---------------------------------------------------------------------------------------
 
 PartitionLog& AppendPipeline::log(std::int32_t partition) {
   auto& slot = logs_[static_cast<std::size_t>(partition)];
@@ -467,7 +479,8 @@ void AppendPipeline::append_job(Job& job) {
     PartitionOutput::Border before;
     for (const PartitionOutput::Border& border : output.borders) {
       AppendedBatch batch{partition, output.base + before.offsets, output.base + (border.offsets - 1),
-                          border.offsets - before.offsets, static_cast<std::int64_t>(border.bytes - before.bytes)};
+                          border.offsets - before.offsets,
+                          static_cast<std::int64_t>(border.bytes - before.bytes)};
       auto& waiting = pending_[p];
       if (options_.on_batch || waiting.empty() || waiting.back().batch.last_offset + 1 != batch.base_offset) {
         waiting.push_back({batch});
@@ -516,7 +529,8 @@ void AppendPipeline::note_durable(std::int32_t partition) {
 
 void AppendPipeline::refuse(const Job& job) const {
   const InputFault& fault = *job.parsed.fault;
-  throw Error(fault.code, fmt::format("{} {} of {}: {}", options_.record_word, records_before_ + fault.record + 1, job.name, fault.message));
+  throw Error(fault.code, fmt::format("{} {} of {}: {}", options_.record_word,
+                                      records_before_ + fault.record + 1, job.name, fault.message));
 }
 
 }  // namespace tk

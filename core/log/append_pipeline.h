@@ -1,12 +1,13 @@
 // From records to appended units, in parallel: the engine of `tk produce`.
 //
-// Input comes in chunks. Each worker takes the next one (in order), lets the source split it into records, chooses
-// partitions and encodes; then, in the order of the input again, offsets are reserved, and the result is appended. A v2
-// batch is encoded before its offset is known, for that lies outside its checksum; a json record's lies inside, so its
-// chunk is only split and counted before, and encoded behind the reservation.
+// Input comes in chunks. Each worker takes the next one (in order), lets the source split it into records,
+// chooses partitions and encodes; then, in the order of the input again, offsets are reserved, and the result
+// is appended. A v2 batch is encoded before its offset is known, for that lies outside its checksum; a json
+// record's lies inside, so its chunk is only split and counted before, and encoded behind the reservation.
 //
-// The right to write a partition is taken when the first chunk needs it and given up when the input pauses, or once a
-// second if another writer stands in line; both happen only when every chunk taken so far has been appended.
+// The right to write a partition is taken when the first chunk needs it and given up when the input pauses,
+// or once a second if another writer stands in line; both happen only when every chunk taken so far has been
+// appended.
 #pragma once
 
 #include <atomic>
@@ -77,8 +78,8 @@ struct ParsedChunk {
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
-  /// Fills the chunk with the next input; called by one thread at a time. As ChunkReader::next, and `name` is set to what
-  /// messages call the input, with `restart` true at the first chunk of a file.
+  /// Fills the chunk with the next input; called by one thread at a time. As ChunkReader::next, and `name` is
+  /// set to what messages call the input, with `restart` true at the first chunk of a file.
   virtual Got take(InputChunk& chunk, std::int64_t wait_ms, std::string& name, bool& restart) = 0;
   /// Splits a chunk; called by several threads for different chunks.
   virtual void parse(const InputChunk& chunk, ParsedChunk& out) const = 0;
@@ -110,7 +111,8 @@ class AppendPipeline {
     Compression compression;
     std::int64_t batch_size = 16384;
     Partitioner partitioner = Partitioner::murmur2;
-    /// Partitions that keys are spread over; the pipeline may have room for more, which only the input can ask for.
+    /// Partitions that keys are spread over; the pipeline may have room for more, which only the input can
+    /// ask for.
     std::int32_t hash_partitions = 1;
     /// All records go here.
     std::optional<std::int32_t> partition;
@@ -130,13 +132,15 @@ class AppendPipeline {
     std::function<void()> on_reported;
   };
 
-  /// `logs` are the topic's partitions by number; opened by the pipeline as they are needed through `open_log`.
+  /// `logs` are the topic's partitions by number; opened by the pipeline as they are needed through
+  /// `open_log`.
   AppendPipeline(RecordSource& source, std::int32_t partitions,
-                 std::function<std::unique_ptr<PartitionLog>(std::int32_t)> open_log, const Clock& clock, Options options);
+                 std::function<std::unique_ptr<PartitionLog>(std::int32_t)> open_log, const Clock& clock,
+                 Options options);
   ~AppendPipeline();
 
-  /// Appends all of the input. On a failure what was appended before is settled, so that tallies() tells how many
-  /// records are durable, and the Error is thrown on.
+  /// Appends all of the input. On a failure what was appended before is settled, so that tallies() tells how
+  /// many records are durable, and the Error is thrown on.
   void run();
   [[nodiscard]] const std::vector<PartitionTally>& tallies() const { return tallies_; }
 
@@ -172,7 +176,7 @@ class AppendPipeline {
   std::atomic<std::uint64_t> given_{0};
   std::atomic<bool> failed_{false};  // a job could not be given: nobody waits for those behind it
   TurnGate reserve_gate_;
-  std::int64_t last_look_ms_ = 0;  // when somebody in line was last looked for
+  std::int64_t last_look_ms_ = 0;     // when somebody in line was last looked for
   std::uint64_t records_before_ = 0;  // of the file at hand
 };
 

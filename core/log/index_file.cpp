@@ -73,7 +73,8 @@ void append_entry(Buffer& to, const Entry& entry, Offset base) {
 }  // namespace
 
 void IndexBuilder::add_entry(Offset last_offset, std::uint64_t position) {
-  // What cannot be expressed relative to the base stays without an entry: lookups then scan from the one before.
+  // What cannot be expressed relative to the base stays without an entry: lookups then scan from the one
+  // before.
   const std::int64_t relative = last_offset - base_;
   if (relative < 0 || relative > INT32_MAX || position > INT32_MAX) return;
   append_entry(offset_entries_, OffsetIndexEntry{last_offset, static_cast<std::int64_t>(position)}, base_);
@@ -82,7 +83,7 @@ void IndexBuilder::add_entry(Offset last_offset, std::uint64_t position) {
 }
 
 void IndexBuilder::add_final_time_entry() {
-  if (largest_.timestamp <= last_time_) return;
+  if (largest_.timestamp <= last_time_ || largest_.offset - base_ > INT32_MAX) return;
   append_entry(time_entries_, largest_, base_);
   last_time_ = largest_.timestamp;
 }

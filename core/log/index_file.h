@@ -1,8 +1,9 @@
 // The sparse indexes beside a segment (kafka-on-disk.md §5), read without being trusted.
 //
-// Both are arrays of fixed-size big-endian entries without header or checksum. The index of an active or crashed segment
-// may be preallocated, so its tail may be zeros or stale entries; any file may hold garbage. So an index only ever says
-// where to begin looking: what it says is checked against the log before it is used (segment_lookup.h).
+// Both are arrays of fixed-size big-endian entries without header or checksum. The index of an active or
+// crashed segment may be preallocated, so its tail may be zeros or stale entries; any file may hold garbage.
+// So an index only ever says where to begin looking: what it says is checked against the log before it is
+// used (segment_lookup.h).
 #pragma once
 
 #include <memory>
@@ -42,12 +43,13 @@ class IndexFile {
   /// Opens the index at `path` of a segment with this base; an index that cannot be opened is empty.
   IndexFile(FileSystem& fs, const std::string& path, Offset base);
 
-  /// Entries up to the zeros of a preallocated tail (found by bisection: with garbage it may be any number up to what
-  /// the file can hold).
+  /// Entries up to the zeros of a preallocated tail (found by bisection: with garbage it may be any number up
+  /// to what the file can hold).
   [[nodiscard]] std::size_t count() const { return count_; }
   /// Entry `i` below count().
   [[nodiscard]] Entry at(std::size_t i) const;
-  /// The last entry that `below_or_equal(entry)` holds for, given that it holds for a prefix; nothing if for none.
+  /// The last entry that `below_or_equal(entry)` holds for, given that it holds for a prefix; nothing if for
+  /// none.
   template <class Predicate>
   [[nodiscard]] std::optional<std::size_t> last_where(Predicate&& below_or_equal) const {
     std::size_t low = 0, high = count_;
@@ -74,9 +76,9 @@ extern template class IndexFile<TimeIndexEntry>;
 using OffsetIndexFile = IndexFile<OffsetIndexEntry>;
 using TimeIndexFile = IndexFile<TimeIndexEntry>;
 
-/// Makes index entries as units are appended or scanned in order, by Kafka's accounting (§5.5): an entry falls due when
-/// more than `interval` bytes went by since the last one, tested before the unit's own bytes are counted; the first
-/// unit of a segment never gets one.
+/// Makes index entries as units are appended or scanned in order, by Kafka's accounting (§5.5): an entry
+/// falls due when more than `interval` bytes went by since the last one, tested before the unit's own bytes
+/// are counted; the first unit of a segment never gets one.
 class IndexBuilder {
  public:
   IndexBuilder(Offset base, std::int64_t interval) : base_(base), interval_(interval) {}
@@ -91,7 +93,8 @@ class IndexBuilder {
   void add_final_time_entry();
 
   /// Continues from what an index holds already: entries up to `last`, and the largest timestamp so far.
-  void resume(const TimeIndexEntry& last_time_entry, const TimeIndexEntry& largest, std::int64_t bytes_since_entry);
+  void resume(const TimeIndexEntry& last_time_entry, const TimeIndexEntry& largest,
+              std::int64_t bytes_since_entry);
 
   [[nodiscard]] Offset base() const { return base_; }
   [[nodiscard]] const TimeIndexEntry& largest() const { return largest_; }

@@ -85,8 +85,9 @@ SegmentFile segment_at(FileSystem& fs, const std::string& directory, Offset base
   return segment;
 }
 
-// Finished swap files replace every segment whose number lies in their range (§9.1 step 2). One that is not whole
-// replaces nothing while the originals are there: reading them is right, and repair may decide otherwise.
+// Finished swap files replace every segment whose number lies in their range (§9.1 step 2). One that is not
+// whole replaces nothing while the originals are there: reading them is right, and repair may decide
+// otherwise.
 void settle_swaps(FileSystem& fs, Listing& listing) {
   PartitionFiles& files = listing.files;
   std::vector<SegmentFile> swaps;
@@ -98,9 +99,11 @@ void settle_swaps(FileSystem& fs, Listing& listing) {
       continue;
     }
     SegmentFile swap = segment_at(fs, files.directory, base, named, ".log.swap");
-    const TailScan scan = scan_to_end(fs, swap, {.position = 0, .end = 0, .segment_base = base, .after = base - 1, .below = {}});
+    const TailScan scan = scan_to_end(
+        fs, swap, {.position = 0, .end = 0, .segment_base = base, .after = base - 1, .below = {}});
     if (scan.stop != TailScan::Stop::clean) {
-      files.pending = fmt::format("{} is not whole: the segments it was to replace are read", base_name(swap.log_path));
+      files.pending =
+          fmt::format("{} is not whole: the segments it was to replace are read", base_name(swap.log_path));
       return;
     }
     end = std::max(end.value_or(scan.next_offset), scan.next_offset);
@@ -112,7 +115,8 @@ void settle_swaps(FileSystem& fs, Listing& listing) {
   files.segments.insert(files.segments.end(), swaps.begin(), swaps.end());
   std::sort(files.segments.begin(), files.segments.end(),
             [](const SegmentFile& a, const SegmentFile& b) { return a.base < b.base; });
-  files.pending = "a finished replacement whose files still have .swap names: they are read in place of the originals";
+  files.pending =
+      "a finished replacement whose files still have .swap names: they are read in place of the originals";
 }
 
 }  // namespace
@@ -132,10 +136,12 @@ PartitionFiles list_partition(FileSystem& fs, const std::string& directory) {
       listing.files.segments.push_back(segment_at(fs, directory, base, named, kLogSuffix));
       continue;
     }
-    const std::pair<bool, std::string_view> orphans[] = {
-        {named.index, kIndexSuffix}, {named.time_index, kTimeIndexSuffix}, {named.txn_index, kTxnIndexSuffix}};
+    const std::pair<bool, std::string_view> orphans[] = {{named.index, kIndexSuffix},
+                                                         {named.time_index, kTimeIndexSuffix},
+                                                         {named.txn_index, kTxnIndexSuffix}};
     for (const auto& [there, suffix] : orphans) {
-      if (there) listing.files.others.push_back({OtherFile::Kind::orphan, segment_file_name(base, suffix), false});
+      if (there)
+        listing.files.others.push_back({OtherFile::Kind::orphan, segment_file_name(base, suffix), false});
     }
   }
   std::sort(listing.files.snapshots.begin(), listing.files.snapshots.end());

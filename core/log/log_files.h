@@ -27,12 +27,12 @@ struct SegmentFile {
 /// A file or directory that is no part of the log (kafka-on-disk.md §1.5, §9.3).
 struct OtherFile {
   enum class Kind : std::uint8_t {
-    cleaned,   // unfinished output of a clean or split
-    swap,      // finished output about to take its segments' place
-    deleted,   // waits for removal
-    temporary, // an unfinished atomic replacement
-    orphan,    // an index or the like without its .log
-    foreign,   // nothing of Kafka's or tk's
+    cleaned,    // unfinished output of a clean or split
+    swap,       // finished output about to take its segments' place
+    deleted,    // waits for removal
+    temporary,  // an unfinished atomic replacement
+    orphan,     // an index or the like without its .log
+    foreign,    // nothing of Kafka's or tk's
   };
   Kind kind = Kind::foreign;
   std::string name;
@@ -48,14 +48,14 @@ struct PartitionFiles {
   bool has_leader_epochs = false;
   bool has_metadata = false;
   std::vector<OtherFile> others;
-  /// An interrupted replacement is seen as finished or as not begun, as its files tell: what that means, in words;
-  /// empty if there is none.
+  /// An interrupted replacement is seen as finished or as not begun, as its files tell: what that means, in
+  /// words; empty if there is none.
   std::string pending;
 };
 
-/// Lists a directory and settles interrupted replacements in the view (the files stay as they are): with a `.cleaned`
-/// file each `.swap` at or above its offset is void; any other `.log.swap` that is whole replaces the segments it covers.
-/// Throws if the directory cannot be listed.
+/// Lists a directory and settles interrupted replacements in the view (the files stay as they are): with a
+/// `.cleaned` file each `.swap` at or above its offset is void; any other `.log.swap` that is whole replaces
+/// the segments it covers. Throws if the directory cannot be listed.
 PartitionFiles list_partition(FileSystem& fs, const std::string& directory);
 
 }  // namespace tk

@@ -10,7 +10,8 @@ std::uint64_t LogView::bytes() const {
   return sum;
 }
 
-LogView open_log_view(FileSystem& fs, const std::string& directory, std::optional<Offset> checkpointed_start) {
+LogView open_log_view(FileSystem& fs, const std::string& directory,
+                      std::optional<Offset> checkpointed_start) {
   LogView view;
   view.files = list_partition(fs, directory);
   if (view.files.segments.empty()) {
@@ -19,7 +20,11 @@ LogView open_log_view(FileSystem& fs, const std::string& directory, std::optiona
   }
   const SegmentFile& last = view.files.segments.back();
   const TrustedPlace from = find_last_indexed(fs, last);
-  const ScanRange range{.position = from.position, .end = last.size, .segment_base = last.base, .after = from.after, .below = {}};
+  const ScanRange range{.position = from.position,
+                        .end = last.size,
+                        .segment_base = last.base,
+                        .after = from.after,
+                        .below = {}};
   const TailScan scan = scan_to_end(fs, last, range);
   view.log_end = scan.next_offset;
   view.end_state = scan.stop;

@@ -1,5 +1,5 @@
-// What a partition holds at one moment, for readers: a listing, the first and the next offset, and how far the last
-// segment counts. Nothing is locked and nothing changed; a writer may go on appending behind it.
+// What a partition holds at one moment, for readers: a listing, the first and the next offset, and how far
+// the last segment counts. Nothing is locked and nothing changed; a writer may go on appending behind it.
 #pragma once
 
 #include "core/log/log_files.h"
@@ -25,7 +25,9 @@ struct LogView {
 };
 
 /// Looks at a partition directory: lists it and scans the last segment from its last trusted index entry on.
-/// `checkpointed_start` is the directory's log-start-offset-checkpoint for it; one beyond the log end is ignored.
-LogView open_log_view(FileSystem& fs, const std::string& directory, std::optional<Offset> checkpointed_start = {});
+/// `checkpointed_start` is the directory's log-start-offset-checkpoint for it; one beyond the log end is
+/// ignored.
+LogView open_log_view(FileSystem& fs, const std::string& directory,
+                      std::optional<Offset> checkpointed_start = {});
 
 }  // namespace tk

@@ -43,8 +43,11 @@ std::optional<Offset> first_in_segment(FileSystem& fs, const LogView& view, cons
                                        std::int64_t timestamp) {
   const TrustedPlace place = find_time(fs, segment, timestamp);
   const bool is_last = &segment == &view.files.segments.back();
-  const ScanRange range{.position = place.position, .end = is_last ? view.last_segment_end : segment.size,
-                        .segment_base = segment.base, .after = place.after, .below = {}};
+  const ScanRange range{.position = place.position,
+                        .end = is_last ? view.last_segment_end : segment.size,
+                        .segment_base = segment.base,
+                        .after = place.after,
+                        .below = {}};
   if (range.position >= range.end) return std::nullopt;
   const auto file = fs.open(segment.log_path, OpenMode::read);
   SegmentScanner scanner(*file, range, 256U << 10);
@@ -67,13 +70,15 @@ std::optional<Offset> offset_for_time(FileSystem& fs, const LogView& view, std::
     const SegmentFile& segment = view.files.segments[i];
     if (i + 1 < view.files.segments.size() && view.files.segments[i + 1].base <= view.log_start) continue;
     if (largest_timestamp(fs, segment) < timestamp) continue;
-    // The largest timestamp may be a control record's, or lie below the log start: then the next segment has it.
+    // The largest timestamp may be a control record's, or lie below the log start: then the next segment has
+    // it.
     if (const auto found = first_in_segment(fs, view, segment, timestamp)) return found;
   }
   return std::nullopt;
 }
 
-LastRecords find_last_records(FileSystem& fs, const LogView& view, const ReadScope& scope, std::int64_t count) {
+LastRecords find_last_records(FileSystem& fs, const LogView& view, const ReadScope& scope,
+                              std::int64_t count) {
   const Offset end = std::min(scope.below, view.log_end);
   for (std::int64_t span = std::max<std::int64_t>(count, 1);; span *= 2) {
     const bool whole = span >= end - scope.from;

@@ -8,16 +8,17 @@
 
 namespace tk {
 
-/// The first record at or after `timestamp`, in offset order, at or above the log start; nothing if there is none.
-/// Control records do not count. Reads the indexes and a part of one segment, as a rule.
+/// The first record at or after `timestamp`, in offset order, at or above the log start; nothing if there is
+/// none. Control records do not count. Reads the indexes and a part of one segment, as a rule.
 std::optional<Offset> offset_for_time(FileSystem& fs, const LogView& view, std::int64_t timestamp);
 
-/// Where to begin so that the last `count` visible records of the scope are read: an offset, and how many visible
-/// records from there on to leave out.
+/// Where to begin so that the last `count` visible records of the scope are read: an offset, and how many
+/// visible records from there on to leave out.
 struct LastRecords {
   Offset from;
   std::int64_t skip = 0;
 };
-LastRecords find_last_records(FileSystem& fs, const LogView& view, const ReadScope& scope, std::int64_t count);
+LastRecords find_last_records(FileSystem& fs, const LogView& view, const ReadScope& scope,
+                              std::int64_t count);
 
 }  // namespace tk

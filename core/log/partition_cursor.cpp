@@ -3,11 +3,20 @@
 #include <algorithm>
 
 #include "core/log/segment_lookup.h"
+#include "core/log/tail_scan.h"
 
 namespace tk {
 
-Offset first_stored_offset(FileSystem& fs, const SegmentFile& segment) {
-  if (segment.size < kUnitPrefix) return segment.base;
+namespace {
+
+struct FirstUnit {
+  Offset first;
+  Offset last;
+};
+
+/// The first unit of a segment, if it is whole, good and not of unusual size.
+std::optional<FirstUnit> first_unit(FileSystem& fs, const SegmentFile& segment) {
+  if (segment.size < kUnitPrefix) return std::nullopt;
   const auto file = fs.open(segment.log_path, OpenMode::read);
   Buffer bytes;
   bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(segment.size, 32768)));
@@ -18,33 +27,48 @@ Offset first_stored_offset(FileSystem& fs, const SegmentFile& segment) {
     bytes.cut(file->read_at(0, {bytes.data(), bytes.size()}));
     frame = frame_unit(bytes.view(), segment.size);
   }
-  if (frame.status != FrameStatus::whole || check_unit(bytes.view().first(frame.size), frame.kind)) return segment.base;
-  return std::max(segment.base, Offset(load_be<std::int64_t>(bytes.data())));
+  if (frame.status != FrameStatus::whole) return std::nullopt;
+  const ByteView unit = bytes.view().first(frame.size);
+  if (check_unit(unit, frame.kind)) return std::nullopt;
+  return FirstUnit{Offset(load_be<std::int64_t>(unit.data())), last_offset_of(unit, frame.kind)};
+}
+
+/// True if a reader from `start` on needs the segment before this one: the name lies below the first record,
+/// so what is sought may be there; or above it, so that only the segment before tells which offsets may
+/// follow.
+bool needs_segment_before(FileSystem& fs, const SegmentFile& segment, Offset start) {
+  const auto unit = first_unit(fs, segment);
+  if (!unit) return false;
+  return (unit->first > start && segment.base != start) || unit->first < segment.base;
+}
+
+}  // namespace
+
+Offset first_stored_offset(FileSystem& fs, const SegmentFile& segment) {
+  const auto unit = first_unit(fs, segment);
+  return unit ? std::max(segment.base, unit->first) : segment.base;
 }
 
 PartitionCursor::PartitionCursor(FileSystem& fs, const LogView& view, Offset start, std::size_t chunk_bytes)
     : fs_(fs), view_(view), chunk_bytes_(chunk_bytes), start_(start), last_(-1) {
   const auto& segments = view.files.segments;
-  const auto above = std::upper_bound(segments.begin(), segments.end(), start,
-                                      [](Offset offset, const SegmentFile& segment) { return offset < segment.base; });
+  const auto above =
+      std::upper_bound(segments.begin(), segments.end(), start,
+                       [](Offset offset, const SegmentFile& segment) { return offset < segment.base; });
   index_ = above == segments.begin() ? 0 : static_cast<std::size_t>(above - segments.begin()) - 1;
-  // A segment whose name lies below its first record: what is sought may be in the one before.
-  while (index_ > 0 && index_ < segments.size() && first_stored_offset(fs, segments[index_]) > start &&
-         segments[index_].base != start) {
+  while (index_ > 0 && index_ < segments.size() && needs_segment_before(fs, segments[index_], start))
     --index_;
-  }
 }
 
 void PartitionCursor::open_segment(std::size_t index) {
   const auto& segments = view_.files.segments;
   const SegmentFile& segment = segments[index];
-  ScanRange range{.position = 0, .end = segment.size, .segment_base = segment.base, .after = std::max(last_, segment.base - 1), .below = {}};
+  ScanRange range{
+      .position = 0, .end = segment.size, .segment_base = segment.base, .after = last_, .below = {}};
   if (first_segment_) {
     const TrustedPlace place = find_offset(fs_, segment, start_);
     range.position = place.position;
     range.after = place.after;
-  } else if (last_ >= segment.base) {
-    range.after = last_;
   }
   for (std::size_t next = index + 1; next < segments.size() && !range.below; ++next) {
     if (segments[next].size > 0) range.below = first_stored_offset(fs_, segments[next]);

@@ -1,7 +1,7 @@
 // Reads a partition's segments one after the other, chunk by chunk, from an offset on.
 //
-// The cursor is the ordered part of every parallel read (ordered_workers.h): it lists stretches of units and of damage;
-// sums, decoding and output belong to whoever takes its chunks.
+// The cursor is the ordered part of every parallel read (ordered_workers.h): it lists stretches of units and
+// of damage; sums, decoding and output belong to whoever takes its chunks.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ class PartitionCursor {
   PartitionCursor(FileSystem& fs, const LogView& view, Offset start,
                   std::size_t chunk_bytes = SegmentScanner::kDefaultChunk);
 
-  /// The next chunk; false at the end of the view. A tail in another segment than the last comes as damage; the last
-  /// segment's tail ends the reading.
+  /// The next chunk; false at the end of the view. A tail in another segment than the last comes as damage;
+  /// the last segment's tail ends the reading.
   bool next(CursorChunk& chunk);
 
   /// Where a follower goes on: the file position in the last segment, and the last offset seen.
@@ -46,8 +46,8 @@ class PartitionCursor {
   std::uint64_t position_ = 0;
 };
 
-/// The first offset stored in a segment, by its first unit if that is whole and not below the segment's base, else the
-/// base.
+/// The first offset stored in a segment, by its first unit if that is whole and not below the segment's base,
+/// else the base.
 Offset first_stored_offset(FileSystem& fs, const SegmentFile& segment);
 
 }  // namespace tk

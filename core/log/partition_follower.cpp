@@ -6,7 +6,8 @@
 
 namespace tk {
 
-PartitionFollower::PartitionFollower(FileSystem& fs, const LogView& view, std::uint64_t position, Offset last_offset)
+PartitionFollower::PartitionFollower(FileSystem& fs, const LogView& view, std::uint64_t position,
+                                     Offset last_offset)
     : fs_(fs), directory_(view.files.directory), position_(position), last_(last_offset) {
   if (!view.files.segments.empty()) {
     segment_ = view.files.segments.back();
@@ -21,11 +22,13 @@ bool PartitionFollower::next(CursorChunk& chunk, bool look_for_roll) {
       const std::uint64_t size = file_->size();
       if (size > position_) {
         segment_.size = size;
-        const ScanRange range{.position = position_, .end = size, .segment_base = segment_.base, .after = last_, .below = {}};
+        const ScanRange range{
+            .position = position_, .end = size, .segment_base = segment_.base, .after = last_, .below = {}};
         SegmentScanner scanner(*file_, range);
         const bool found = scanner.next(chunk.scan);
         // A tail is what the writer has not finished, and comes again when it has.
-        std::erase_if(chunk.scan.stretches, [](const Stretch& stretch) { return stretch.kind == StretchKind::tail; });
+        std::erase_if(chunk.scan.stretches,
+                      [](const Stretch& stretch) { return stretch.kind == StretchKind::tail; });
         position_ = scanner.position();
         last_ = std::max(last_, scanner.last_offset());
         chunk.segment = &segment_;

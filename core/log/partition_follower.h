@@ -9,12 +9,13 @@ namespace tk {
 
 class PartitionFollower {
  public:
-  /// Goes on behind `view`: its last segment from the position and offset given (PartitionCursor's at its end).
+  /// Goes on behind `view`: its last segment from the position and offset given (PartitionCursor's at its
+  /// end).
   PartitionFollower(FileSystem& fs, const LogView& view, std::uint64_t position, Offset last_offset);
 
-  /// What has been appended since; false if there is nothing new. An incomplete last unit is left for later. With
-  /// `look_for_roll` the directory is listed for a newer segment when the present one has nothing more: needed only after
-  /// a file was made there.
+  /// What has been appended since; false if there is nothing new. An incomplete last unit is left for later.
+  /// With `look_for_roll` the directory is listed for a newer segment when the present one has nothing more:
+  /// needed only after a file was made there.
   bool next(CursorChunk& chunk, bool look_for_roll);
 
   [[nodiscard]] Offset last_offset() const { return last_; }

@@ -14,10 +14,7 @@
 namespace tk {
 
 PartitionLog::PartitionLog(FileSystem& fs, std::string directory, Options options)
-    : fs_(fs),
-      directory_(std::move(directory)),
-      options_(std::move(options)),
-      lock_(fs, [&] {
+    : fs_(fs), directory_(std::move(directory)), options_(std::move(options)), lock_(fs, [&] {
         fs_.make_directories(directory_);
         return join_path(directory_, kPartitionLockFile);
       }()) {}
@@ -66,7 +63,8 @@ void PartitionLog::settle() {
   sync();
 }
 
-// ---- opening -------------------------------------------------------------------------------------------------------
+// ---- opening
+// -------------------------------------------------------------------------------------------------------
 
 void PartitionLog::open() {
   opened_ = false;
@@ -110,7 +108,8 @@ void PartitionLog::start_segment(Offset base) {
   active_ = {};
   active_.base = base;
   active_.log_path = join_path(directory_, segment_file_name(base, kLogSuffix));
-  for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix}) fs_.remove(active_.beside(suffix));
+  for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix})
+    fs_.remove(active_.beside(suffix));
   file_ = fs_.open(active_.log_path, OpenMode::create);
   fs_.sync_directory(directory_);
   identity_ = file_->stat();
@@ -129,9 +128,11 @@ void PartitionLog::open_active(const SegmentFile& segment) {
   TimeIndexEntry last_time;
   if (from.entry) {
     index_bytes_ = (*from.entry + 1) * OffsetIndexEntry::kSize;
-    const Offset indexed = OffsetIndexFile(fs_, active_.beside(kIndexSuffix), active_.base).at(*from.entry).offset;
+    const Offset indexed =
+        OffsetIndexFile(fs_, active_.beside(kIndexSuffix), active_.base).at(*from.entry).offset;
     const TimeIndexFile times(fs_, active_.beside(kTimeIndexSuffix), active_.base);
-    // Time entries up to the last offset entry stay; the final one of a clean end goes, and comes again at the next.
+    // Time entries up to the last offset entry stay; the final one of a clean end goes, and comes again at
+    // the next.
     const auto kept = times.last_where([&](const TimeIndexEntry& entry) { return entry.offset <= indexed; });
     if (kept) {
       last_time = times.at(*kept);
@@ -149,14 +150,18 @@ void PartitionLog::open_active(const SegmentFile& segment) {
 // Scans from size_ to the end of the active segment, takes in what is whole and settles what is not.
 void PartitionLog::take_in_tail() {
   active_.size = file_->size();
-  const ScanRange range{.position = size_, .end = active_.size, .segment_base = active_.base,
-                        .after = std::max(log_end_ - 1, active_.base - 1), .below = {}};
-  const TailScan scan = scan_to_end(fs_, active_, range, [&](ByteView unit, UnitKind kind, std::uint64_t position) {
-    UnitInfo info;
-    if (read_unit_info(unit, kind, info)) return;
-    index_->add(info.last_offset, position, unit.size(), info.max_timestamp);
-    if (info.kind == UnitKind::batch) epochs_.assign(info.leader_epoch, info.base_offset);
-  });
+  const ScanRange range{.position = size_,
+                        .end = active_.size,
+                        .segment_base = active_.base,
+                        .after = std::max(log_end_ - 1, active_.base - 1),
+                        .below = {}};
+  const TailScan scan =
+      scan_to_end(fs_, active_, range, [&](ByteView unit, UnitKind kind, std::uint64_t position) {
+        UnitInfo info;
+        if (read_unit_info(unit, kind, info)) return;
+        index_->add(info.last_offset, position, unit.size(), info.max_timestamp);
+        if (info.kind == UnitKind::batch) epochs_.assign(info.leader_epoch, info.base_offset);
+      });
   if (scan.stop != TailScan::Stop::clean) settle_damage(active_, scan);
   size_ = scan.good_bytes;
   log_end_ = std::max(scan.next_offset_before_damage, active_.base);
@@ -172,7 +177,8 @@ void PartitionLog::settle_damage(const SegmentFile& segment, const TailScan& sca
                 fmt::format("{} ({}) before readable records: nothing can be appended behind them",
                             fault_name(damage.fault.kind), damage.fault.detail))
         .at(segment.log_path, damage.position)
-        .hint(fmt::format("look with 'tk verify {0}', then choose 'tk recover {0} --salvage' or '--truncate'", directory_));
+        .hint(fmt::format("look with 'tk verify {0}', then choose 'tk recover {0} --salvage' or '--truncate'",
+                          directory_));
   }
   const std::uint64_t from = scan.good_bytes;
   const std::uint64_t bytes = segment.size - from;
@@ -181,14 +187,15 @@ void PartitionLog::settle_damage(const SegmentFile& segment, const TailScan& sca
     note(fmt::format("{}: {} at byte {}: {} bytes without a whole record cut, saved as {}", segment.log_path,
                      fault_name(scan.damage.front().fault.kind), from, bytes, base_name(saved)));
   } else {
-    note(fmt::format("{}: {} at byte {}: {} bytes cut", segment.log_path, fault_name(scan.tail.kind), from, bytes));
+    note(fmt::format("{}: {} at byte {}: {} bytes cut", segment.log_path, fault_name(scan.tail.kind), from,
+                     bytes));
   }
   file_->truncate(from);
   file_->sync();
 }
 
-// True if the segment that this writer left is still the last one: the same file, not cut, nothing rolled since. What
-// others appended to it is then taken in from size_ on.
+// True if the segment that this writer left is still the last one: the same file, not cut, nothing rolled
+// since. What others appended to it is then taken in from size_ on.
 bool PartitionLog::still_active() {
   const auto on_disk = fs_.stat(active_.log_path);
   if (!on_disk || on_disk->inode != identity_.inode || on_disk->device != identity_.device) return false;
@@ -200,14 +207,17 @@ bool PartitionLog::still_active() {
   return true;
 }
 
-// ---- appending -----------------------------------------------------------------------------------------------------
+// ---- appending
+// -----------------------------------------------------------------------------------------------------
 
 bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const {
   const LogConfig& config = options_.config;
-  if (last - active_.base > INT32_MAX || size + unit.size > INT32_MAX) return size > 0 || last - active_.base > INT32_MAX;
+  if (last - active_.base > INT32_MAX || size + unit.size > INT32_MAX)
+    return size > 0 || last - active_.base > INT32_MAX;
   if (size == 0) return false;
   if (static_cast<std::int64_t>(size + unit.size) > config.segment_bytes) return true;
-  if (first_timestamp_ >= 0 && unit.max_timestamp >= 0 && unit.max_timestamp - first_timestamp_ > config.segment_ms) {
+  if (first_timestamp_ >= 0 && unit.max_timestamp >= 0 &&
+      unit.max_timestamp - first_timestamp_ > config.segment_ms) {
     return true;
   }
   // A full index closes the segment; the time index keeps a slot for its final entry (§5.1).
@@ -256,6 +266,7 @@ void PartitionLog::append_at(Offset first, Offset last, std::optional<LeaderEpoc
   write_out(unit);
   log_end_ = last + 1;
   if (options_.sync == SyncPolicy::by_append) sync();
+  if (options_.sync == SyncPolicy::never) durable_end_ = log_end_;
 }
 
 void PartitionLog::write_out(ByteView bytes) {
@@ -279,7 +290,8 @@ void PartitionLog::sync() {
 }
 
 void PartitionLog::write_index_entries() {
-  const auto flush = [&](std::string_view suffix, const Buffer& entries, std::uint64_t& on_disk, bool& there) {
+  const auto flush = [&](std::string_view suffix, const Buffer& entries, std::uint64_t& on_disk,
+                         bool& there) {
     // A broker takes a segment without its index files as damaged, so even empty ones are made.
     if (entries.empty() && there && !indexes_untrimmed_) return;
     const auto file = fs_.open(active_.beside(suffix), OpenMode::create);

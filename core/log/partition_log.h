@@ -1,16 +1,19 @@
-// The writer's side of one partition: appends whole units in order, rolls segments, keeps the indexes, and puts right
-// what a crash left. Single-threaded; the pipelines above it call it in order.
+// The writer's side of one partition: appends whole units in order, rolls segments, keeps the indexes, and
+// puts right what a crash left. Single-threaded; the pipelines above it call it in order.
 //
 // Rules it keeps (design.md §3):
 //   - only appends; a segment is forced to disk before the next one is created, so only the last can be torn;
 //   - an index entry is written only for data already forced; till then it waits in memory;
-//   - opening scans from the last index entry that the log bears out (a partition that tk made) or from the segment's
+//   - opening scans from the last index entry that the log bears out (a partition that tk made) or from the
+//   segment's
 //     start (any other) to the end, never the whole log;
-//   - one writer at a time, in turns: begin() takes the right to write and looks whether others wrote meanwhile, yield()
+//   - one writer at a time, in turns: begin() takes the right to write and looks whether others wrote
+//   meanwhile, yield()
 //     gives it up.
 //
-// Invariants between calls while the turn is held: size_ is the active segment's size on disk; every offset below
-// log_end() is in the log; log_end() - base fits 31 bits; pending index entries describe units in the active segment.
+// Invariants between calls while the turn is held: size_ is the active segment's size on disk; every offset
+// below log_end() is in the log; log_end() - base fits 31 bits; pending index entries describe units in the
+// active segment.
 #pragma once
 
 #include <functional>
@@ -63,17 +66,20 @@ class PartitionLog {
   PartitionLog(FileSystem& fs, std::string directory, Options options);
   ~PartitionLog();
 
-  /// Takes the right to write and brings the state up to date: at the first call opens the partition (makes it if it is
-  /// not there), later compares the active segment with what this writer left and scans only what others added. Cuts a
-  /// torn tail; saves and cuts other damage behind which nothing whole follows; throws corrupt_message, naming `recover`,
-  /// if whole records follow damage above the last trusted point, or log_dir_locked.
+  /// Takes the right to write and brings the state up to date: at the first call opens the partition (makes
+  /// it if it is not there), later compares the active segment with what this writer left and scans only what
+  /// others added. Cuts a torn tail; saves and cuts other damage behind which nothing whole follows; throws
+  /// corrupt_message, naming `recover`, if whole records follow damage above the last trusted point, or
+  /// log_dir_locked.
   void begin();
-  /// Forces what is unforced unless the policy is `never`, writes pending index entries, and gives the right up.
+  /// Forces what is unforced unless the policy is `never`, writes pending index entries, and gives the right
+  /// up.
   void yield();
-  /// As yield(), at the end of the work: the time index gets its final entry, as a clean shutdown of a broker leaves it.
+  /// As yield(), at the end of the work: the time index gets its final entry, as a clean shutdown of a broker
+  /// leaves it.
   void close();
-  /// After append() threw, with the turn still held: takes in what reached the file whole, cuts what is torn, and forces
-  /// the rest, so that durable_end() is right. Throws if that fails, too.
+  /// After append() threw, with the turn still held: takes in what reached the file whole, cuts what is torn,
+  /// and forces the rest, so that durable_end() is right. Throws if that fails, too.
   void settle();
   [[nodiscard]] bool has_turn() const { return lock_.held(); }
   /// True if another writer stands in line for this partition.
@@ -84,12 +90,14 @@ class PartitionLog {
   /// The leader epoch that new batches bear: the latest of the partition, 0 in a new one.
   [[nodiscard]] LeaderEpoch leader_epoch() const { return leader_epoch_; }
 
-  /// Appends units that lie one behind the other in `bytes`, the first at log_end(); their offsets are in them already.
-  /// Rolls where a unit does not fit. Large writes: one a segment touched. When it throws, log_end() is after the last
-  /// unit that is whole on disk, and what was torn is cut away by the next begin().
+  /// Appends units that lie one behind the other in `bytes`, the first at log_end(); their offsets are in
+  /// them already. Rolls where a unit does not fit. Large writes: one a segment touched. When it throws,
+  /// log_end() is after the last unit that is whole on disk, and what was torn is cut away by the next
+  /// begin().
   void append(ByteView bytes, const std::vector<AppendUnit>& units);
   /// Appends one unit at any offset at or above log_end() (an import keeps gaps and leader epochs).
-  void append_at(Offset first, Offset last, std::optional<LeaderEpoch> epoch, ByteView unit, std::int64_t max_timestamp);
+  void append_at(Offset first, Offset last, std::optional<LeaderEpoch> epoch, ByteView unit,
+                 std::int64_t max_timestamp);
 
   /// Forces everything appended to disk and writes the index entries that waited for it.
   void sync();
@@ -131,7 +139,7 @@ class PartitionLog {
   std::optional<IndexBuilder> index_;
   std::uint64_t index_bytes_ = 0;       // of .index on disk
   std::uint64_t time_index_bytes_ = 0;  // of .timeindex on disk
-  bool indexes_untrimmed_ = false;       // the files may be longer than that
+  bool indexes_untrimmed_ = false;      // the files may be longer than that
 
   Offset log_end_;
   Offset durable_end_;

@@ -1,4 +1,5 @@
-// From a cursor's chunk to the records that a reader is to see: sums, transactions, control records, offset limits.
+// From a cursor's chunk to the records that a reader is to see: sums, transactions, control records, offset
+// limits.
 #pragma once
 
 #include "core/format/record_decoder.h"
@@ -21,7 +22,8 @@ struct ReadDamage {
   std::uint64_t position = 0;
   std::uint64_t size = 0;
   Fault fault;
-  /// The offsets that its header claims, if a header could be read (not to be relied on when the checksum is bad).
+  /// The offsets that its header claims, if a header could be read (not to be relied on when the checksum is
+  /// bad).
   std::optional<Offset> first, last;
 };
 

@@ -37,12 +37,15 @@ std::optional<Witness> good_unit(File& file, std::uint64_t file_size, std::int64
   if (frame.status != FrameStatus::whole) return std::nullopt;
   const ByteView unit = bytes.view().first(frame.size);
   if (check_unit(unit, frame.kind)) return std::nullopt;
-  Witness witness{frame.kind, Offset(load_be<std::int64_t>(unit.data())), last_offset_of(unit, frame.kind), true};
+  Witness witness{frame.kind, Offset(load_be<std::int64_t>(unit.data())), last_offset_of(unit, frame.kind),
+                  true};
   if (frame.kind == UnitKind::legacy) witness.first_known = (unit[kMagicPosition + 1] & 7) == 0;
   return witness;
 }
 
-TrustedPlace segment_start(const SegmentFile& segment) { return {0, segment.base - 1, std::nullopt}; }
+TrustedPlace segment_start(const SegmentFile& segment) {
+  return {0, segment.base - 1, std::nullopt};
+}
 
 OffsetIndexFile offset_index(FileSystem& fs, const SegmentFile& segment) {
   return {fs, segment.beside(kIndexSuffix), segment.base};
@@ -84,12 +87,16 @@ TrustedPlace find_last_indexed(FileSystem& fs, const SegmentFile& segment) {
 
 namespace {
 
-/// True if the unit that the log holds at a time entry's offset has that timestamp as its largest. Releases before
-/// 3.8 stored the record's own offset, so the unit only has to hold the offset.
+/// True if the unit that the log holds at a time entry's offset has that timestamp as its largest. Releases
+/// before 3.8 stored the record's own offset, so the unit only has to hold the offset.
 bool borne_out(FileSystem& fs, const SegmentFile& segment, const TimeIndexEntry& entry) {
   const TrustedPlace place = find_offset(fs, segment, entry.offset);
   const auto file = fs.open(segment.log_path, OpenMode::read);
-  ScanRange range{.position = place.position, .end = segment.size, .segment_base = segment.base, .after = place.after, .below = {}};
+  ScanRange range{.position = place.position,
+                  .end = segment.size,
+                  .segment_base = segment.base,
+                  .after = place.after,
+                  .below = {}};
   SegmentScanner scanner(*file, range, 128U << 10);
   ScanChunk chunk;
   bool found = false, done = false;
@@ -122,13 +129,17 @@ std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
       const TimeIndexEntry last = index.at(index.count() - 1);
       if (last.timestamp >= 0 && borne_out(fs, segment, last)) {
         largest = last.timestamp;
-        from = find_last_indexed(fs, segment);
-        // The last entry is the final one of a rolled or closed segment only if nothing behind the last indexed unit
-        // has a larger timestamp: that little is read.
+        // Nothing before the entry's offset has a larger timestamp. The log goes on behind it, and the offset
+        // index may go farther than a time index that lost its end.
+        from = find_offset(fs, segment, last.offset);
       }
     }
   }
-  const ScanRange range{.position = from.position, .end = segment.size, .segment_base = segment.base, .after = from.after, .below = {}};
+  const ScanRange range{.position = from.position,
+                        .end = segment.size,
+                        .segment_base = segment.base,
+                        .after = from.after,
+                        .below = {}};
   scan_to_end(fs, segment, range, [&](ByteView unit, UnitKind kind, std::uint64_t) {
     UnitInfo info;
     if (!read_unit_info(unit, kind, info)) largest = std::max(largest, info.max_timestamp);
@@ -148,7 +159,8 @@ std::int64_t first_unit_timestamp(File& file, std::uint64_t size) {
 TrustedPlace find_time(FileSystem& fs, const SegmentFile& segment, std::int64_t timestamp) {
   if (!segment.has_time_index || !segment.has_index) return segment_start(segment);
   const TimeIndexFile index(fs, segment.beside(kTimeIndexSuffix), segment.base);
-  const auto floor = index.last_where([&](const TimeIndexEntry& entry) { return entry.timestamp < timestamp; });
+  const auto floor =
+      index.last_where([&](const TimeIndexEntry& entry) { return entry.timestamp < timestamp; });
   if (!floor) return segment_start(segment);
   const TimeIndexEntry entry = index.at(*floor);
   if (entry.offset < segment.base || !borne_out(fs, segment, entry)) return segment_start(segment);

@@ -1,5 +1,5 @@
-// Where in a segment to begin reading, by offset or by time: the indexes are asked, and believed only as far as the
-// log itself bears them out.
+// Where in a segment to begin reading, by offset or by time: the indexes are asked, and believed only as far
+// as the log itself bears them out.
 #pragma once
 
 #include "core/log/index_file.h"
@@ -16,17 +16,17 @@ struct TrustedPlace {
   std::optional<std::size_t> entry;
 };
 
-/// The place to begin looking for `target`: the unit there begins at or below it. An entry that names no such unit is
-/// passed over in favour of the one before, at last of the start of the segment, so a wrong index costs time and never
-/// a record.
+/// The place to begin looking for `target`: the unit there begins at or below it. An entry that names no such
+/// unit is passed over in favour of the one before, at last of the start of the segment, so a wrong index
+/// costs time and never a record.
 TrustedPlace find_offset(FileSystem& fs, const SegmentFile& segment, Offset target);
 
-/// The place of the last index entry that the log bears out: the entry's offset is that of the last record of the unit
-/// there. In a partition that tk made everything before it has been forced to disk (design.md §3).
+/// The place of the last index entry that the log bears out: the entry's offset is that of the last record of
+/// the unit there. In a partition that tk made everything before it has been forced to disk (design.md §3).
 TrustedPlace find_last_indexed(FileSystem& fs, const SegmentFile& segment);
 
-/// The largest timestamp in a segment, by its time index if the log bears its last entry out, else by a scan; -1 if no
-/// record has one.
+/// The largest timestamp in a segment, by its time index if the log bears its last entry out, else by a scan;
+/// -1 if no record has one.
 std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment);
 
 /// The largest timestamp of the segment's first unit, which time rolls go by; -1 if there is none.

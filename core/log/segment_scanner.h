@@ -1,16 +1,18 @@
 // Walks a segment from a position to its end in large reads and says, stretch by stretch, what is there.
 //
-// The scanner frames units and watches their offsets; it does not sum them. So only this walk over the heads has an
-// order, and checksums, decoding and output of the chunks it hands out can be done by several threads side by side
-// (unit_walk.h does it for one chunk). Where something does not add up it looks closer: at the checksum of the unit
-// before, whose length or offset may be what is wrong, and for the next place where a whole unit that verifies begins.
+// The scanner frames units and watches their offsets; it does not sum them. So only this walk over the heads
+// has an order, and checksums, decoding and output of the chunks it hands out can be done by several threads
+// side by side (unit_walk.h does it for one chunk). Where something does not add up it looks closer: at the
+// checksum of the unit before, whose length or offset may be what is wrong, and for the next place where a
+// whole unit that verifies begins.
 //
 // What is damage here:
 //   - bytes where no unit begins, up to the next unit that verifies, or to the end of the file;
 //   - a unit whose offset does not rise above the unit before, or reaches into the next segment;
-//   - a unit whose offset leaps ahead and which the unit behind it contradicts (base offsets lie outside Kafka's CRC).
-// The end of the file inside a unit, or zeros up to it, is a tail (torn_tail, zero_tail): whether it is damage depends
-// on the segment being the last, which the caller knows.
+//   - a unit whose offset leaps ahead and which the unit behind it contradicts (base offsets lie outside
+//   Kafka's CRC).
+// The end of the file inside a unit, or zeros up to it, is a tail (torn_tail, zero_tail): whether it is
+// damage depends on the segment being the last, which the caller knows.
 #pragma once
 
 #include <optional>
@@ -19,6 +21,7 @@
 #include "core/base/buffer.h"
 #include "core/format/unit.h"
 #include "core/io/file_system.h"
+#include "core/log/unit_search.h"
 
 namespace tk {
 
@@ -37,8 +40,9 @@ struct Stretch {
   std::size_t at = 0;
   /// units: every offset in the stretch lies above this one.
   Offset after;
-  /// damage and tail: what is wrong. units: set if the first unit begins below the last offset that the header of
-  /// the unit before claims, though above its records: readable, but one of the two headers is wrong.
+  /// damage and tail: what is wrong. units: set if the first unit begins below the last offset that the
+  /// header of the unit before claims, though above its records: readable, but one of the two headers is
+  /// wrong.
   Fault fault;
 };
 
@@ -79,22 +83,34 @@ class SegmentScanner {
   struct Head;  // offsets of a framed unit
   enum class Step : std::uint8_t { go_on, chunk_done };
 
+  // The unit before the one at hand, in the same chunk or an earlier one.
+  struct Previous {
+    std::uint64_t position = 0;
+    std::uint64_t size = 0;
+    UnitKind kind = UnitKind::batch;
+    Offset before;       // last_ as it was before this unit
+    Offset last_record;  // the last offset its records can have, by their count
+    bool there = false;
+    std::optional<bool> bad;  // its checksum, once it was asked for
+  };
+
+  void read_to(ScanChunk& chunk, std::uint64_t size);
   Step take_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame);
-  Step handle_unframed(ScanChunk& chunk, std::size_t& at, const Frame& frame);
-  Step read_large_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame);
+  Step refuse_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame, const Fault& fault);
+  Step read_on(ScanChunk& chunk, std::size_t& at, const Frame& frame);
+  Step handle_unframed(ScanChunk& chunk, std::size_t& at, Fault fault);
+  Step go_on_at(ScanChunk& chunk, std::size_t& at, std::uint64_t from, std::uint64_t good,
+                const Fault& fault);
   bool contradicted(const ScanChunk& chunk, std::size_t at, std::uint64_t size, const Head& head);
   bool previous_is_bad(const ScanChunk& chunk);
-  void drop_previous(ScanChunk& chunk);
-  void give_back_bad_last(ScanChunk& chunk, std::size_t& at);
+  [[nodiscard]] bool previous_ends_at(std::uint64_t position) const;
+  void take_back_previous(ScanChunk& chunk);
   void add_units(ScanChunk& chunk, std::size_t at, std::uint64_t size, const Fault& remark);
-  Step damage_until_next_good(ScanChunk& chunk, std::uint64_t from, std::size_t& at, const Fault& fault,
-                              const Frame& frame);
   void add_damage(ScanChunk& chunk, std::uint64_t from, std::uint64_t to, const Fault& fault);
-  void add_tail(ScanChunk& chunk, std::uint64_t from, const Fault& fault, const Frame& frame);
-  std::optional<std::uint64_t> find_next_good(std::uint64_t from);
-  bool good_unit_at(std::uint64_t position, Offset after);
-  [[nodiscard]] bool zeros_to_end(std::uint64_t from);
+  void add_end(ScanChunk& chunk, std::uint64_t from, const Fault& fault, bool zeros);
+  [[nodiscard]] bool ends_in_brace(std::uint64_t end);
   [[nodiscard]] bool looks_like_next(std::uint64_t from);
+  [[nodiscard]] Offset highest_offset() const;
 
   File& file_;
   ScanRange range_;
@@ -103,18 +119,8 @@ class SegmentScanner {
   std::uint64_t chunk_position_ = 0;  // file position of the chunk's first byte
   Offset last_;
   bool done_ = false;
-
-  // The unit before the one at hand, in the same chunk or an earlier one.
-  struct Previous {
-    std::uint64_t position = 0;
-    std::uint64_t size = 0;
-    UnitKind kind = UnitKind::batch;
-    Offset before;        // last_ as it was before this unit
-    Offset last_record;   // the last offset its records can have, by their count
-    bool there = false;
-  };
   Previous previous_;
-  Buffer scratch_;
+  UnitSearch search_;
 };
 
 }  // namespace tk

@@ -1,5 +1,5 @@
-// Scans a segment from a trusted place to its end, summing every unit: where the log ends, and whether what lies there
-// is whole.
+// Scans a segment from a trusted place to its end, summing every unit: where the log ends, and whether what
+// lies there is whole.
 #pragma once
 
 #include <functional>

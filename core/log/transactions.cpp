@@ -36,13 +36,18 @@ Marker marker_of(ByteView unit, const UnitInfo& info) {
 
 }  // namespace
 
-bool is_abort_marker(ByteView unit, const UnitInfo& info) { return marker_of(unit, info) == Marker::abort; }
-bool is_end_marker(ByteView unit, const UnitInfo& info) { return marker_of(unit, info) != Marker::none; }
+bool is_abort_marker(ByteView unit, const UnitInfo& info) {
+  return marker_of(unit, info) == Marker::abort;
+}
+bool is_end_marker(ByteView unit, const UnitInfo& info) {
+  return marker_of(unit, info) != Marker::none;
+}
 
 void Transactions::add(ByteView unit, const UnitInfo& info) {
   if (info.producer_id.value() < 0) return;
-  const auto mine = std::find_if(open_.begin(), open_.end(),
-                                 [&](const OpenTransaction& open) { return open.producer == info.producer_id; });
+  const auto mine = std::find_if(open_.begin(), open_.end(), [&](const OpenTransaction& open) {
+    return open.producer == info.producer_id;
+  });
   if (info.control) {
     const Marker marker = marker_of(unit, info);
     if (marker == Marker::none || mine == open_.end()) return;

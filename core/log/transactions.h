@@ -1,7 +1,8 @@
-// Which transactions of a partition were aborted and which are open, found in the log itself (kafka-on-disk.md §12).
+// Which transactions of a partition were aborted and which are open, found in the log itself
+// (kafka-on-disk.md §12).
 //
-// The .txnindex files would say it sooner, but a broker that finds one missing or short takes it as "nothing aborted" and
-// hands out aborted records as committed; the markers in the log cannot be missed that way.
+// The .txnindex files would say it sooner, but a broker that finds one missing or short takes it as "nothing
+// aborted" and hands out aborted records as committed; the markers in the log cannot be missed that way.
 #pragma once
 
 #include <vector>
@@ -35,8 +36,8 @@ class Transactions {
 
   /// True if the unit holds data of an aborted transaction.
   [[nodiscard]] bool aborted(const UnitInfo& info) const;
-  /// The last stable offset of a log that ends at `log_end` and is wholly replicated: the first offset of the oldest open
-  /// transaction, else the end.
+  /// The last stable offset of a log that ends at `log_end` and is wholly replicated: the first offset of the
+  /// oldest open transaction, else the end.
   [[nodiscard]] Offset last_stable(Offset log_end) const;
   [[nodiscard]] const std::vector<OpenTransaction>& open() const { return open_; }
 

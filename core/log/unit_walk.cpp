@@ -20,8 +20,8 @@ bool chain_to_end(ByteView bytes, std::size_t at, Offset after) {
 }  // namespace
 
 RescuedUnits rescue_units(ByteView bad_unit, Offset after) {
-  // Every place costs a look at its head; a chain is summed only where head and offset are possible, and at most a few
-  // times, so that a file made to mislead costs little.
+  // Every place costs a look at its head; a chain is summed only where head and offset are possible, and at
+  // most a few times, so that a file made to mislead costs little.
   int chains = 64;
   for (std::size_t at = kUnitPrefix; at + kUnitPrefix < bad_unit.size() && chains > 0; ++at) {
     const ByteView rest = bad_unit.subspan(at);

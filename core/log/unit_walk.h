@@ -1,4 +1,5 @@
-// Walks the units of one chunk with their checksums: the part of a scan that needs no order and can run in parallel.
+// Walks the units of one chunk with their checksums: the part of a scan that needs no order and can run in
+// parallel.
 #pragma once
 
 #include "core/log/segment_scanner.h"
@@ -26,9 +27,9 @@ struct RescuedUnits {
 /// Looks inside a bad unit for good units with rising offsets above `after` that reach exactly to its end.
 RescuedUnits rescue_units(ByteView bad_unit, Offset after);
 
-/// Calls `on_unit(ByteView unit, UnitKind kind, std::uint64_t position)` for each unit of a stretch of units whose
-/// checksum is good, and `on_damage(std::uint64_t position, std::uint64_t size, const Fault&, ByteView unit)` for each
-/// that is bad.
+/// Calls `on_unit(ByteView unit, UnitKind kind, std::uint64_t position)` for each unit of a stretch of units
+/// whose checksum is good, and `on_damage(std::uint64_t position, std::uint64_t size, const Fault&, ByteView
+/// unit)` for each that is bad.
 template <class OnUnit, class OnDamage>
 void walk_units(const ScanChunk& chunk, const Stretch& stretch, OnUnit&& on_unit, OnDamage&& on_damage) {
   std::size_t at = stretch.at;

@@ -140,10 +140,11 @@ class Store {
   /// directory the clean-shutdown marker is removed first, so that the broker rebuilds what lies above its
   /// recovery points. `note` is told what opening the log puts right. Call it before the turn of another
   /// partition is taken: a missing directory is made under the lock of tk-topics.json, which comes before
-  /// those of partitions (design.md §3).
+  /// those of partitions (design.md §3). A partition without a segment begins at `start_if_empty`.
   std::unique_ptr<PartitionLog> open_for_append(const TopicInfo& topic, PartitionId partition,
                                                 SyncPolicy sync = SyncPolicy::at_end,
-                                                std::function<void(const std::string&)> note = {});
+                                                std::function<void(const std::string&)> note = {},
+                                                Offset start_if_empty = Offset(0));
 
  private:
   // Topics as the listing and tk-topics.json have them; format and id are settled when somebody asks.
@@ -162,7 +163,9 @@ class Store {
 
   [[nodiscard]] bool is_leftover_of(const PartitionInfo& partition, std::string_view topic) const;
   [[nodiscard]] std::vector<std::string> leftovers(std::string_view topic) const;
-  void make_partition(const std::string& directory, const Uuid& id);
+  void make_partitions(std::string_view topic, const TopicEntry& entry);
+  void make_partition(std::string_view topic, PartitionId partition, const std::string& directory,
+                      const Uuid& id);
   void set_aside_for_deletion(const PartitionInfo& partition, std::vector<std::string>& renamed);
   TopicEntry entry_of(const TopicInfo& topic, const TopicsFile& file) const;
   void remove_clean_shutdown();

@@ -32,7 +32,8 @@ Transactions Store::transactions(const PartitionInfo& partition, const LogView& 
 
 std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, PartitionId partition,
                                                      SyncPolicy sync,
-                                                     std::function<void(const std::string&)> note) {
+                                                     std::function<void(const std::string&)> note,
+                                                     Offset start_if_empty) {
   const auto at = std::ranges::lower_bound(topic.partitions, partition, {}, &PartitionInfo::partition);
   if (at == topic.partitions.end() || at->partition != partition) {
     throw Error(ErrorCode::unknown_topic_or_partition,
@@ -42,8 +43,9 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
   remove_clean_shutdown();
   if (!fs_->stat(at->directory)) {
     const auto lock = lock_topics_file(*fs_, directory_, options_.lock_timeout_ms);
-    forget_in_checkpoints(*fs_, directory_, topic.name, partition);
-    make_partition(at->directory, topic.id.value_or(Uuid{}));
+    // Of a topic that somebody deleted meanwhile nothing must come back.
+    if (!read_topics_file(*fs_, directory_).topics.contains(topic.name)) throw unknown_topic(topic.name);
+    make_partition(topic.name, partition, at->directory, topic.id.value_or(Uuid{}));
   }
   PartitionLog::Options options;
   options.config = log_config(topic.configs);
@@ -51,6 +53,7 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
   options.sync = sync;
   options.lock_timeout_ms = options_.lock_timeout_ms;
   options.trust_index = at->tk_made;
+  options.start_if_empty = start_if_empty;
   options.note = std::move(note);
   return std::make_unique<PartitionLog>(*fs_, at->directory, std::move(options));
 }

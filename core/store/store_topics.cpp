@@ -97,20 +97,26 @@ const TopicInfo& Store::create_topic(const NewTopic& wanted) {
   // An entry may still be there: that of an adopted topic whose directories have gone.
   file.topics[wanted.name] = entry;
   check_partitions_in_all(file);
-  // Before the entry: where the logs of an older topic of that name began must not count for this one.
-  forget_in_checkpoints(*fs_, directory_, wanted.name);
   write_topics_file(*fs_, directory_, file);
-  for (std::int32_t i = 0; i < wanted.partitions; ++i) {
-    make_partition(join_path(directory_, partition_directory_name(wanted.name, PartitionId(i))), entry.id);
-  }
+  make_partitions(wanted.name, entry);
   load();
   return *find(wanted.name);
 }
 
-void Store::make_partition(const std::string& directory, const Uuid& id) {
+void Store::make_partitions(std::string_view topic, const TopicEntry& entry) {
+  for (std::int32_t i = 0; i < entry.partitions; ++i) {
+    const PartitionId partition(i);
+    const std::string directory = join_path(directory_, partition_directory_name(topic, partition));
+    if (!fs_->stat(directory)) make_partition(topic, partition, directory, entry.id);
+  }
+}
+
+void Store::make_partition(std::string_view topic, PartitionId partition, const std::string& directory,
+                           const Uuid& id) {
+  forget_in_checkpoints(*fs_, directory_, topic, partition);
   fs_->make_directories(directory);
+  if (id.is_zero()) return;
   const std::string metadata = join_path(directory, kPartitionMetadataFile);
-  if (id.is_zero() || fs_->stat(metadata)) return;
   replace_atomically(*fs_, metadata, as_bytes(format_partition_metadata(id)));
 }
 
@@ -140,13 +146,17 @@ const TopicInfo& Store::alter_topic(std::string_view name, std::optional<std::in
   }
 
   TopicEntry entry = entry_of(*topic, file);
-  const std::int32_t now = topic->partitions.back().partition.value() + 1;
   if (count) {
     check_partition_count(*count);
+    const std::int64_t now = std::int64_t{topic->partitions.back().partition.value()} + 1;
     if (*count < now) {
       throw Error(ErrorCode::invalid_partitions,
                   fmt::format("topic '{}' has {} partitions, and they can only become more", name, now));
     }
+    // A partition that came from elsewhere must not count as one of tk's because the number has grown past
+    // it.
+    const bool all_tk_made = std::ranges::all_of(topic->partitions, &PartitionInfo::tk_made);
+    if (!all_tk_made && !is_broker_) entry.adopted = true;
     entry.partitions = *count;
   }
   for (const std::string& key : unset) entry.configs.erase(key);
@@ -157,15 +167,9 @@ const TopicInfo& Store::alter_topic(std::string_view name, std::optional<std::in
 
   // As in create_topic, but that an adopted topic has the partitions whose directories are there: those come
   // first.
-  const auto make_partitions = [&] {
-    for (std::int32_t i = now; count && i < *count; ++i) {
-      forget_in_checkpoints(*fs_, directory_, name, PartitionId(i));
-      make_partition(join_path(directory_, partition_directory_name(name, PartitionId(i))), entry.id);
-    }
-  };
-  if (entry.adopted) make_partitions();
+  if (count && entry.adopted) make_partitions(name, entry);
   write_topics_file(*fs_, directory_, file);
-  if (!entry.adopted) make_partitions();
+  if (count && !entry.adopted) make_partitions(name, entry);
   load();
   return *find(name);
 }

@@ -33,7 +33,8 @@ TEST_SUITE("base.crc") {
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
     std::vector<std::size_t> sizes;
     for (std::size_t size = 0; size < 1100; ++size) sizes.push_back(size);
-    for (const std::size_t size : {3071U, 3072U, 4096U, 12288U, 12289U, 16384U, 65536U, 69000U}) sizes.push_back(size);
+    for (const std::size_t size : {3071U, 3072U, 4096U, 12288U, 12289U, 16384U, 65536U, 69000U})
+      sizes.push_back(size);
     for (const auto kernel : {Crc32cKernel::portable, Crc32cKernel::sse42, Crc32cKernel::wide}) {
       if (!crc32c_supported(kernel)) continue;
       CAPTURE(static_cast<int>(kernel));

@@ -44,7 +44,8 @@ TEST_SUITE("base.ordered_workers") {
   TEST_CASE("no input at all gives nothing") {
     auto jobs = make_jobs(2);
     int given = 0;
-    run_ordered(jobs, [](Job&) { return false; }, [](Job&) {}, [&](Job&) { return ++given > 0; });
+    run_ordered(
+        jobs, [](Job&) { return false; }, [](Job&) {}, [&](Job&) { return ++given > 0; });
     CHECK(given == 0);
   }
 

@@ -144,7 +144,7 @@ TEST_CASE("what is written is read back") {
     }
     Record with_headers{offset++, -1, "k", key, {}};
     for (const auto& text : texts) with_headers.headers.push_back({"n", text});
-    if (key && key->find('\xff') == std::string::npos) with_headers.headers.push_back({"", key});
+    if (key) with_headers.headers.push_back({*key, ""});  // a name, too, may be any bytes
     CHECK(read(encode(with_headers), decoder) == with_headers);
   }
 }

@@ -124,7 +124,7 @@ TEST_CASE("batches of Kafka's writers: header and records, and nothing odd about
     return starts_with(name, "m2-") || (starts_with(name, "rand-") && !is_legacy(name)) ||
            starts_with(name, "client-");
   });
-  CHECK(vectors.size() == 114 + 13 + 1);
+  CHECK(vectors.size() == 117 + 13 + 1);
   for (const json& vector : vectors) {
     CAPTURE(vector["name"].get<std::string>());
     const Decoded decoded = decode(from_hex(vector["hex"].get<std::string>()));
@@ -138,7 +138,7 @@ TEST_CASE("batches of Kafka's writers: header and records, and nothing odd about
 TEST_CASE("what Kafka refuses is refused") {
   const auto vectors =
       vectors_where([](const std::string& name) { return starts_with(name, "bad-") && !is_legacy(name); });
-  CHECK(vectors.size() == 44);
+  CHECK(vectors.size() == 50);
   for (const json& vector : vectors) {
     const auto name = vector["name"].get<std::string>();
     CAPTURE(name);

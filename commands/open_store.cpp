@@ -1,0 +1,47 @@
+#include "commands/open_store.h"
+
+#include "commands/context.h"
+#include "commands/damage_text.h"
+#include "commands/diagnostics.h"
+#include "core/store/log_edges.h"
+
+namespace tk {
+namespace {
+
+Store::Options store_options(const Context& context) {
+  return {.lock_timeout_ms = context.lock_timeout_ms, .default_format = context.default_format};
+}
+
+void report(const Store& store, Context& context) {
+  for (const std::string& note : store.notes()) context.diagnostics.note(note);
+  if (store.state_error()) context.diagnostics.error(*store.state_error());
+}
+
+}  // namespace
+
+Store open_store(Context& context) {
+  Store store = Store::open(context.fs, context.directory, store_options(context));
+  report(store, context);
+  return store;
+}
+
+Store open_store_for_writing(Context& context) {
+  Store store = Store::open_for_writing(context.fs, context.directory, store_options(context));
+  report(store, context);
+  return store;
+}
+
+ConfigMap config_map(const std::vector<ConfigSetting>& settings) {
+  ConfigMap map;
+  for (const ConfigSetting& setting : settings) map[setting.key] = setting.value;
+  return map;
+}
+
+void report_damage_at_end(const LogView& view, Context& context) {
+  for (const DamageRange& damage : damage_at_end(context.fs, view)) {
+    context.diagnostics.error(damage_error(
+        {view.files.segments.back().log_path, damage.position, damage.size, damage.fault, {}, {}}));
+  }
+}
+
+}  // namespace tk

@@ -1,0 +1,30 @@
+// Problems that `tk verify` finds, as lines of text or as NDJSON (cli.md §5).
+#pragma once
+
+#include <string>
+
+#include "commands/context.h"
+#include "core/base/text.h"
+#include "core/log/problem.h"
+
+namespace tk {
+
+class VerifyReport {
+ public:
+  explicit VerifyReport(Context& context) : context_(context) {}
+
+  /// The partition that the problems from here on concern; empty: the data directory itself.
+  void set_partition(std::string name) { partition_ = std::move(name); }
+  void problem(const Problem& problem);
+  void summary(const VerifyTotals& totals);
+
+ private:
+  void write_json(const Problem& problem);
+  void write_text(const Problem& problem);
+
+  Context& context_;
+  std::string partition_;
+  TextBuffer line_;
+};
+
+}  // namespace tk

@@ -1,0 +1,34 @@
+// The part of `tk verify` that concerns a data directory as a whole: the files that several partitions share,
+// and what does not belong there.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "core/io/file_system.h"
+#include "core/log/problem.h"
+#include "core/log/verify_order.h"
+
+namespace tk {
+
+/// What a data directory's own files say of its partitions, by the names of their directories.
+struct DirectoryFacts {
+  bool is_broker = false;
+  std::map<std::string, Offset> log_starts;
+  std::map<std::string, Offset> high_watermarks;
+  /// Those that the cleaner has been through.
+  std::set<std::string> compacted;
+
+  /// What is known of one partition.
+  [[nodiscard]] VerifyScope scope_of(const std::string& partition_directory, bool quick) const;
+};
+
+/// Reads them and reports what is wrong with them, foreign entries and directories that are set aside. A
+/// directory that cannot be listed is a storage_error.
+DirectoryFacts check_log_directory(FileSystem& fs, const std::string& directory, ProblemCounter& report);
+
+/// Only reads them; what cannot be read says nothing.
+DirectoryFacts read_log_directory(FileSystem& fs, const std::string& directory);
+
+}  // namespace tk

@@ -1,0 +1,245 @@
+#include "core/log/verify_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/crc.h"
+#include "core/base/error.h"
+#include "core/format/checkpoint_file.h"
+#include "core/log/segment_names.h"
+
+namespace tk {
+namespace {
+
+/// Left-over and foreign files named one by one.
+constexpr std::size_t kNamedFiles = 20;
+/// A text file of a partition larger than this is not one.
+constexpr std::uint64_t kLargestText = 64U << 20;
+constexpr std::uint64_t kLargestSnapshot = 256U << 20;
+
+constexpr std::size_t kSnapshotHeader = 10;
+constexpr std::size_t kSnapshotEntry = 46;
+constexpr std::size_t kTxnEntry = 34;
+
+const char* other_words(OtherFile::Kind kind) {
+  switch (kind) {
+    case OtherFile::Kind::cleaned:
+      return "unfinished output of a compaction";
+    case OtherFile::Kind::swap:
+      return "output of a compaction about to take its segments' place";
+    case OtherFile::Kind::deleted:
+      return "waits for removal";
+    case OtherFile::Kind::temporary:
+      return "an unfinished replacement of a file";
+    case OtherFile::Kind::orphan:
+      return "an index without its .log";
+    case OtherFile::Kind::foreign:
+      break;
+  }
+  return "nothing of Kafka's or tk's";
+}
+
+/// Runs a look at one file; one that cannot be read is named and the others go on.
+template <class Look>
+void look_at(const std::string& path, std::string_view kind, ProblemCounter& report, Look&& look) {
+  try {
+    look();
+  } catch (const Error& error) {
+    report({.severity = Severity::derived, .kind = kind, .file = path, .message = error.message()});
+  }
+}
+
+void report_text_fault(const std::string& path, std::string_view kind, const TextFault& fault,
+                       ProblemCounter& report) {
+  Problem problem{.severity = Severity::derived, .kind = kind, .file = path, .message = fault.reason};
+  if (fault.line > 0) problem.position = fault.line;
+  report(problem);
+}
+
+void check_snapshot(FileSystem& fs, const std::string& path, ProblemCounter& report) {
+  const std::string bytes = read_whole(fs, path, kLargestSnapshot);
+  const auto wrong = [&](std::uint64_t position, const char* what, std::int64_t found,
+                         std::int64_t expected) {
+    report({.severity = Severity::derived,
+            .kind = "snapshot",
+            .file = path,
+            .position = position,
+            .found = found,
+            .expected = expected,
+            .message = what});
+  };
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  if (bytes.size() >= 2 && load_be<std::int16_t>(bytes.data()) != 1) {
+    return wrong(0, "unknown version", load_be<std::int16_t>(bytes.data()), 1);
+  }
+  if (bytes.size() < kSnapshotHeader) return wrong(0, "shorter than its header", size, kSnapshotHeader);
+  const std::uint32_t stored = load_be<std::uint32_t>(bytes.data() + 2);
+  const std::uint32_t computed = crc32c(as_bytes(bytes).subspan(6));
+  if (stored != computed) return wrong(2, "checksum mismatch", stored, computed);
+  const std::int64_t count = load_be<std::int32_t>(bytes.data() + 6);
+  const std::int64_t expected =
+      static_cast<std::int64_t>(kSnapshotHeader) + count * static_cast<std::int64_t>(kSnapshotEntry);
+  if (size != expected) wrong(6, "the size does not fit the number of producers", size, expected);
+}
+
+void check_txn_index(FileSystem& fs, const std::string& path, ProblemCounter& report) {
+  const auto file = fs.open(path, OpenMode::read);
+  const std::uint64_t size = file->size();
+  Buffer block;
+  constexpr std::uint64_t kBlock = kTxnEntry * 1024;
+  for (std::uint64_t at = 0; at < size; at += kBlock) {
+    block.resize(static_cast<std::size_t>(std::min(kBlock, size - at)));
+    block.cut(file->read_at(at, {block.data(), block.size()}));
+    for (std::size_t i = 0; i + kTxnEntry <= block.size(); i += kTxnEntry) {
+      const auto version = load_be<std::int16_t>(block.data() + i);
+      if (version == 0) continue;
+      return report({.severity = Severity::derived,
+                     .kind = "txnindex",
+                     .file = path,
+                     .position = at + i,
+                     .found = version,
+                     .expected = 0,
+                     .message = "entry of unknown version"});
+    }
+  }
+  if (size % kTxnEntry == 0) return;
+  report({.severity = Severity::derived,
+          .kind = "txnindex",
+          .file = path,
+          .position = size / kTxnEntry * kTxnEntry,
+          .found = static_cast<std::int64_t>(size),
+          .message = "the size is no multiple of an entry's"});
+}
+
+}  // namespace
+
+void check_other_files(const PartitionFiles& files, ProblemCounter& report) {
+  if (!files.pending.empty()) {
+    report({.severity = Severity::derived,
+            .kind = "leftover",
+            .file = files.directory,
+            .message = "holds " + files.pending});
+  }
+  for (std::size_t i = 0; i < std::min(files.others.size(), kNamedFiles); ++i) {
+    const OtherFile& other = files.others[i];
+    report({.severity = Severity::note,
+            .kind = other.kind == OtherFile::Kind::foreign ? "foreign" : "leftover",
+            .file = join_path(files.directory, other.name),
+            .message = other_words(other.kind)});
+  }
+  if (files.others.size() <= kNamedFiles) return;
+  const std::size_t more = files.others.size() - kNamedFiles;
+  report({.severity = Severity::note,
+          .kind = "leftover",
+          .file = files.directory,
+          .found = static_cast<std::int64_t>(more),
+          .message = fmt::format("{} more left-over or foreign files", more)});
+}
+
+std::optional<std::vector<LeaderEpochEntry>> check_epoch_file(FileSystem& fs, const PartitionFiles& files,
+                                                              ProblemCounter& report) {
+  std::optional<std::vector<LeaderEpochEntry>> entries(std::in_place);
+  if (!files.has_leader_epochs) return entries;
+  const std::string path = join_path(files.directory, kLeaderEpochFile);
+  look_at(path, "epoch_checkpoint", report, [&] {
+    entries.reset();
+    LeaderEpochCheckpoint checkpoint = parse_leader_epoch_checkpoint(read_whole(fs, path, kLargestText));
+    if (checkpoint.fault) return report_text_fault(path, "epoch_checkpoint", *checkpoint.fault, report);
+    for (std::size_t i = 1; i < checkpoint.entries.size(); ++i) {
+      const LeaderEpochEntry& before = checkpoint.entries[i - 1];
+      const LeaderEpochEntry& entry = checkpoint.entries[i];
+      if (entry.epoch > before.epoch && entry.start > before.start) continue;
+      // Two lines come before the entries.
+      return report({.severity = Severity::derived,
+                     .kind = "epoch_checkpoint",
+                     .file = path,
+                     .position = i + 3,
+                     .offset = entry.start,
+                     .found = entry.epoch.value(),
+                     .expected = before.epoch.value() + 1,
+                     .message = "epochs and offsets do not rise"});
+    }
+    entries = std::move(checkpoint.entries);
+  });
+  return entries;
+}
+
+void check_partition_metadata(FileSystem& fs, const PartitionFiles& files, ProblemCounter& report) {
+  if (!files.has_metadata) return;
+  const std::string path = join_path(files.directory, kPartitionMetadataFile);
+  look_at(path, "partition_metadata", report, [&] {
+    const PartitionMetadata metadata = parse_partition_metadata(read_whole(fs, path, kLargestText));
+    if (metadata.fault) report_text_fault(path, "partition_metadata", *metadata.fault, report);
+  });
+}
+
+void check_snapshots_and_txn_indexes(FileSystem& fs, const PartitionFiles& files, ProblemCounter& report) {
+  for (const Offset offset : files.snapshots) {
+    const std::string path = join_path(files.directory, segment_file_name(offset, kSnapshotSuffix));
+    look_at(path, "snapshot", report, [&] { check_snapshot(fs, path, report); });
+  }
+  for (const SegmentFile& segment : files.segments) {
+    if (!segment.has_txn_index) continue;
+    const std::string path = segment.beside(kTxnIndexSuffix);
+    look_at(path, "txnindex", report, [&] { check_txn_index(fs, path, report); });
+  }
+}
+
+void check_ends(const PartitionFiles& files, const VerifyScope& scope,
+                const std::optional<std::vector<LeaderEpochEntry>>& entries, Offset log_end,
+                ProblemCounter& report) {
+  const auto beyond = [&](Severity severity, std::string_view kind, std::string file, Offset offset,
+                          std::string message) {
+    report({.severity = severity,
+            .kind = kind,
+            .file = std::move(file),
+            .offset = offset,
+            .found = offset.value(),
+            .expected = log_end.value(),
+            .message = std::move(message)});
+  };
+  const bool orphans = std::any_of(files.others.begin(), files.others.end(), [](const OtherFile& other) {
+    return other.kind == OtherFile::Kind::orphan;
+  });
+  if (files.segments.empty() && (orphans || !files.snapshots.empty())) {
+    beyond(Severity::damage, "gap", files.directory, Offset(0), "no segment is left, though there were some");
+  }
+  if (!files.snapshots.empty() && files.snapshots.back() > log_end) {
+    beyond(Severity::derived, "snapshot",
+           join_path(files.directory, segment_file_name(files.snapshots.back(), kSnapshotSuffix)),
+           files.snapshots.back(), fmt::format("lies behind the end of the log, {}", log_end.value()));
+  }
+  const std::string epoch_path = join_path(files.directory, kLeaderEpochFile);
+  if (entries && !entries->empty()) {
+    const Offset log_start = std::max(scope.log_start.value_or(Offset(0)),
+                                      files.segments.empty() ? Offset(0) : files.segments.front().base);
+    if (entries->back().start > log_end) {
+      beyond(Severity::derived, "epoch_checkpoint", epoch_path, entries->back().start,
+             fmt::format("an epoch begins behind the end of the log, {}", log_end.value()));
+    }
+    if (scope.in_broker_directory && entries->front().start < log_start && log_start <= log_end) {
+      report({.severity = Severity::derived,
+              .kind = "epoch_checkpoint",
+              .file = epoch_path,
+              .offset = entries->front().start,
+              .found = entries->front().start.value(),
+              .expected = log_start.value(),
+              .message = fmt::format("begins before the log, which starts at {}", log_start.value())});
+    }
+  }
+  if (scope.log_start && *scope.log_start > log_end) {
+    beyond(Severity::derived, "offset_checkpoint", files.directory, *scope.log_start,
+           fmt::format("log-start-offset-checkpoint says that the log begins at {}, behind its end {}",
+                       scope.log_start->value(), log_end.value()));
+  }
+  if (scope.high_watermark && *scope.high_watermark > log_end) {
+    beyond(
+        Severity::damage, "offset_checkpoint", files.directory, *scope.high_watermark,
+        fmt::format(
+            "replication-offset-checkpoint says that everything below {} was committed; the log ends at {}",
+            scope.high_watermark->value(), log_end.value()));
+  }
+}
+
+}  // namespace tk

@@ -1,0 +1,58 @@
+// What the headers of a partition's units tell when read in order: who led when, and what each producer sent.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/format/leader_epochs.h"
+#include "core/log/problem.h"
+#include "core/log/verify_units.h"
+
+namespace tk {
+
+/// Holds the units' leader epochs against each other (they never go back) and against
+/// leader-epoch-checkpoint.
+class EpochCheck {
+ public:
+  /// `checkpoint`: entries that rise strictly, or nothing if there is nothing to compare with. `demanded`: a
+  /// checkpoint without entries is wrong, too, if units have epochs. `path` is the checkpoint's.
+  EpochCheck(std::optional<std::vector<LeaderEpochEntry>> checkpoint, bool demanded, std::string path)
+      : checkpoint_(std::move(checkpoint)), demanded_(demanded), path_(std::move(path)) {}
+
+  void add(const UnitFacts& unit, const std::string& segment_path, ProblemCounter& report);
+
+ private:
+  void compare(const UnitFacts& unit, ProblemCounter& report);
+
+  std::optional<std::vector<LeaderEpochEntry>> checkpoint_;
+  bool demanded_;
+  std::string path_;
+  std::size_t next_ = 0;  // checkpoint entries before this one begin at or below the last unit
+  LeaderEpoch latest_ = kNoLeaderEpoch;
+  std::uint64_t latest_position_ = 0;  // where the latest epoch was first met
+};
+
+/// Follows each producer's sequence numbers and transactions. What compaction and expiry leave is taken as it
+/// is; only what no broker would have appended is named.
+class ProducerCheck {
+ public:
+  void add(const UnitFacts& unit, bool behind_gap, const std::string& segment_path, ProblemCounter& report);
+  /// Something is missing or unreadable here: nothing that was known counts any more.
+  void forget() { known_.clear(); }
+
+ private:
+  struct State {
+    std::int16_t epoch = -1;
+    std::int32_t first_sequence = -1;
+    std::int32_t last_sequence = -1;
+    std::uint64_t position = 0;
+    bool transaction_open = false;
+  };
+  /// More producers than this at a time are not followed: memory stays bounded.
+  static constexpr std::size_t kMostKnown = 1U << 16;
+
+  std::unordered_map<ProducerId, State> known_;
+};
+
+}  // namespace tk

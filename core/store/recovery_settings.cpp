@@ -1,0 +1,56 @@
+#include "core/store/recovery_settings.h"
+
+#include "core/base/error.h"
+#include "core/catalog/log_directory.h"
+#include "core/catalog/topic_config.h"
+#include "core/catalog/topic_name.h"
+#include "core/format/checkpoint_file.h"
+#include "core/log/segment_names.h"
+#include "core/store/store.h"
+
+namespace tk {
+namespace {
+
+std::optional<Offset> recovery_point(FileSystem& fs, const std::string& directory,
+                                     const PartitionName& name) {
+  try {
+    const auto checkpoint = parse_offset_checkpoint(read_whole(fs, join_path(directory, kRecoveryPointFile)));
+    for (const OffsetCheckpointEntry& entry : checkpoint.entries) {
+      if (entry.topic == name.topic && entry.partition == name.partition) return entry.offset;
+    }
+  } catch (const Error&) {
+    // Without a readable checkpoint everything is looked at.
+  }
+  return Offset(0);
+}
+
+}  // namespace
+
+RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path) {
+  RecoveryOptions options;
+  const auto name = parse_partition_directory(base_name(path));
+  if (!name) return options;
+  const std::string directory = parent_path(path);
+  try {
+    const Store store = Store::open(fs, directory, {});
+    const TopicInfo* topic = store.find(name->topic);
+    if (topic != nullptr) {
+      options.index_interval = log_config(topic->configs).index_interval_bytes;
+      options.trust_index = topic->tk_made && !store.is_broker();
+    }
+    if (store.is_broker() && !fs.stat(join_path(directory, kCleanShutdownFile))) {
+      options.recovery_point = recovery_point(fs, directory, *name);
+    }
+  } catch (const Error&) {
+    // The surroundings cannot be read: the partition stands for itself.
+  }
+  return options;
+}
+
+RecoveryLocks::RecoveryLocks(FileSystem& fs, const std::string& path, std::int64_t timeout_ms)
+    : directory_(lock_directory_shared(fs, parent_path(path))),
+      partition_(fs, join_path(path, kPartitionLockFile)) {
+  partition_.acquire(timeout_ms);
+}
+
+}  // namespace tk
