@@ -31,6 +31,7 @@ void set_up_signals() {
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);
+  sigaction(SIGXFSZ, &ignore, nullptr);  // a file size limit is a failed write like a full disk
   // No SA_RESTART: a read that waits for input must return. Installed even where the parent ignores SIGINT,
   // as a plain shell does for its background jobs: who sends the signal to such a job wants it to end in
   // order.

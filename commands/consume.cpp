@@ -9,6 +9,7 @@
 #include "commands/context.h"
 #include "commands/damage_text.h"
 #include "commands/diagnostics.h"
+#include "commands/open_store.h"
 #include "core/io/output.h"
 #include "core/io/watch.h"
 #include "core/log/partition_follower.h"
@@ -18,6 +19,8 @@ namespace {
 
 /// Text of one chunk beyond which a worker hands on what it has: compressed chunks can unfold to a lot.
 constexpr std::size_t kTextLimit = 4U << 20;
+/// A chunk of this size is likely to be followed by more.
+constexpr std::size_t kWorthAThread = 256U << 10;
 /// Chunks are small where only a few records are wanted, or many partitions are open at once.
 constexpr std::size_t kSmallChunk = 64U << 10;
 
@@ -147,7 +150,8 @@ void Consumer::read_partition(PartitionPlan& plan) {
           } spill{*this, job, turn, plan};
           walk_records(job.chunk, plan.scope, job.decoder, spill);
         },
-        [&](Job& job) { return print(job.sink, plan.skip) && !done(); });
+        [&](Job& job) { return print(job.sink, plan.skip) && !done(); },
+        [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; });
   }
   places_.emplace_back(cursor.position(), std::max(cursor.last_offset(), plan.scope.from - 1));
 }
@@ -293,9 +297,7 @@ void Consumer::finish() {
 }  // namespace
 
 int run_consume(const ConsumeOptions& options, Context& context) {
-  const Store store =
-      Store::open(context.fs, context.directory, {context.lock_timeout_ms, context.default_format});
-  for (const std::string& note : store.notes()) context.diagnostics.note(note);
+  const Store store = open_store(context);
   const auto plans = plan_consume(store, options, context);
   Consumer consumer(options, context);
   if (options.order == ConsumeOptions::Order::time && !options.follow) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "commands/diagnostics.h"
+#include "core/base/text.h"
 #include "core/log/offset_search.h"
 
 namespace tk {
@@ -102,6 +103,11 @@ std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, con
     plan->view = store.view(partition);
     if (!plan->view.files.pending.empty())
       context.diagnostics.note(label(partition) + ": " + plan->view.files.pending);
+    for (const OtherFile& other : plan->view.files.others) {
+      if (other.kind != OtherFile::Kind::foreign) continue;
+      context.diagnostics.note(
+          fmt::format("{}: '{}' is no file of the log: left out", label(partition), printable(other.name)));
+    }
     Offset readable_end = plan->view.log_end;
     if (options.isolation == Isolation::read_committed) {
       plan->transactions = store.transactions(partition, plan->view);

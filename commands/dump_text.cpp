@@ -1,7 +1,7 @@
 #include "commands/dump_text.h"
 
 #include <array>
-#include <charconv>
+#include <bit>
 #include <cstring>
 
 #include "commands/java_text.h"
@@ -13,28 +13,81 @@ namespace {
 
 /// The fixed words and the numbers of any line fit.
 constexpr std::size_t kLineWords = 1024;
-constexpr std::size_t kDigits = 20;  // a sign and 19 digits
 
-char* put(char* at, std::string_view text) {
+// Words are literals throughout, so that they are stored and not copied by a call.
+template <std::size_t N>
+char* put(char* at, const char (&words)[N]) {
+  std::memcpy(at, words, N - 1);
+  return at + (N - 1);
+}
+
+char* put_text(char* at, std::string_view text) {
   std::memcpy(at, text.data(), text.size());
   return at + text.size();
 }
 
-char* put_number(char* at, std::int64_t number) {
-  return std::to_chars(at, at + kDigits, number).ptr;
+constexpr std::array<char, 200> kPairs = [] {
+  std::array<char, 200> pairs{};
+  for (std::size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+
+constexpr std::array<std::uint64_t, 20> kPowersOfTen = [] {
+  std::array<std::uint64_t, 20> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+  return powers;
+}();
+
+std::size_t digit_count(std::uint64_t number) {
+  // 1233 / 4096 is just above log10(2): the estimate is right or one too small.
+  const auto bits = static_cast<std::size_t>(std::bit_width(number | 1));
+  const std::size_t estimate = bits * 1233 >> 12;
+  return estimate + ((number | 1) >= kPowersOfTen[estimate] ? 1 : 0);
 }
 
-char* put_number(char* at, std::string_view label, std::int64_t number) {
+/// Two digits at a time from the back, straight to their place: a copy of just written pieces would stall.
+char* put_digits(char* at, std::uint64_t number) {
+  char* const end = at + digit_count(number);
+  char* behind = end;
+  while (number >= 100) {
+    behind -= 2;
+    std::memcpy(behind, &kPairs[2 * (number % 100)], 2);
+    number /= 100;
+  }
+  if (number >= 10) {
+    std::memcpy(at, &kPairs[2 * number], 2);
+  } else {
+    *at = static_cast<char>('0' + number);
+  }
+  return end;
+}
+
+char* put_number(char* at, std::int64_t number) {
+  auto magnitude = static_cast<std::uint64_t>(number);
+  if (number < 0) {
+    *at++ = '-';
+    magnitude = 0 - magnitude;
+  }
+  return put_digits(at, magnitude);
+}
+
+template <std::size_t N>
+char* put_number(char* at, const char (&label)[N], std::int64_t number) {
   return put_number(put(at, label), number);
 }
 
-char* put_bool(char* at, std::string_view label, bool value) {
-  return put(put(at, label), value ? "true" : "false");
+template <std::size_t N>
+char* put_bool(char* at, const char (&label)[N], bool value) {
+  at = put(at, label);
+  return value ? put(at, "true") : put(at, "false");
 }
 
 char* put_timestamp(char* at, TimestampType type, std::int64_t timestamp) {
   *at++ = ' ';
-  return put_number(put(at, timestamp_type_name(type)), ": ", timestamp);
+  return put_number(put_text(at, timestamp_type_name(type)), ": ", timestamp);
 }
 
 /// Room for a line at the end of a buffer; end() takes what was written into the buffer.
@@ -93,16 +146,27 @@ void append_unit_line(Buffer& to, const UnitInfo& info, std::uint64_t position, 
   at = put_timestamp(at, info.timestamp_type, info.max_timestamp);
   at = put_number(at, " size: ", static_cast<std::int64_t>(info.size));
   at = put_number(at, " magic: ", info.magic);
-  at = put(put(at, " compresscodec: "), shown_codec(info));
+  at = put_text(put(at, " compresscodec: "), shown_codec(info));
   at = put_number(at, " crc: ", info.crc);
   at = put_bool(at, " isvalid: ", valid);
   *at++ = '\n';
   line.end(at);
 }
 
-char* RecordLines::put_metadata(char* at, const RecordView& record, bool with_sequence) const {
+char* RecordLines::put_stamp(char* at, const RecordView& record) {
+  if (record.timestamp != stamped_ || record.timestamp_type != stamped_type_ || stamp_size_ == 0) {
+    stamped_ = record.timestamp;
+    stamped_type_ = record.timestamp_type;
+    const char* const end = put_timestamp(stamp_.data(), stamped_type_, stamped_);
+    stamp_size_ = static_cast<std::size_t>(end - stamp_.data());
+  }
+  std::memcpy(at, stamp_.data(), kStampShown);
+  return at + stamp_size_;
+}
+
+char* RecordLines::put_metadata(char* at, const RecordView& record, bool with_sequence) {
   at = put_number(at, "| offset: ", record.offset.value());
-  at = put_timestamp(at, record.timestamp_type, record.timestamp);
+  at = put_stamp(at, record);
   at = put_number(at, " keySize: ", shown_size(record.key));
   at = put_number(at, " valueSize: ", shown_size(record.value));
   if (!with_sequence) return at;
@@ -124,7 +188,7 @@ char* RecordLines::put_data(char* at, const RecordView& record) const {
   return at;
 }
 
-void RecordLines::append_record(Buffer& to, const RecordView& record) const {
+void RecordLines::append_record(Buffer& to, const RecordView& record) {
   Line line(to, record_line_bound(record));
   char* at = line.begin();
   if (!style_.skip_record_metadata) at = put_metadata(at, record, true);
@@ -133,7 +197,7 @@ void RecordLines::append_record(Buffer& to, const RecordView& record) const {
   line.end(at);
 }
 
-void RecordLines::append_legacy(Buffer& to, const LegacyRecord& message) const {
+void RecordLines::append_legacy(Buffer& to, const LegacyRecord& message) {
   Line line(to, record_line_bound(message.record));
   char* at = line.begin();
   if (!style_.skip_record_metadata) {
@@ -175,7 +239,7 @@ char* put_escaped(char* at, std::string_view bytes) {
       *at++ = '\\';
       *at++ = byte == '\n' ? 'n' : byte == '\r' ? 'r' : byte == '\t' ? 't' : '\\';
     } else if (step.valid && byte >= 0x20 && byte != 0x7f) {
-      at = put(at, {from, step.length});
+      at = put_text(at, {from, step.length});
     } else {
       for (std::size_t i = 0; i < step.length; ++i) {
         const auto raw = static_cast<unsigned char>(from[i]);
@@ -212,7 +276,7 @@ void append_json_unit_line(Buffer& to, const JsonUnitText& unit, bool data) {
   at = unit.crc ? put_hex(at, *unit.crc) : put(at, "none");
   at = put_bool(at, " isvalid: ", unit.valid);
   if (unit.control != JsonControl::none) {
-    at = put(at, unit.control == JsonControl::commit ? " endTxnMarker: COMMIT" : " endTxnMarker: ABORT");
+    at = put_text(at, unit.control == JsonControl::commit ? " endTxnMarker: COMMIT" : " endTxnMarker: ABORT");
   }
   if (data && record.key) at = put_escaped(put(at, " key: "), *record.key);
   if (data && record.value) at = put_escaped(put(at, " payload: "), *record.value);

@@ -3,6 +3,7 @@
 // Lines are built in a Buffer by plain stores: the caller of a put_ function has made the room.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -25,18 +26,27 @@ class RecordLines {
   explicit RecordLines(const DumpStyle& style) : style_(style) {}
 
   /// The `| offset: ...` line of a record.
-  void append_record(Buffer& to, const RecordView& record) const;
+  void append_record(Buffer& to, const RecordView& record);
   /// The same of a message inside a legacy entry, which has a checksum of its own.
-  void append_legacy(Buffer& to, const LegacyRecord& message) const;
+  void append_legacy(Buffer& to, const LegacyRecord& message);
   /// The line of a record of a control batch; on a fault its metadata only.
   Fault append_control(Buffer& to, const RecordView& record);
 
  private:
-  char* put_metadata(char* at, const RecordView& record, bool with_sequence) const;
+  char* put_stamp(char* at, const RecordView& record);
+  char* put_metadata(char* at, const RecordView& record, bool with_sequence);
   char* put_data(char* at, const RecordView& record) const;
 
   const DumpStyle& style_;
   TextBuffer scratch_;
+  // The label and digits of the timestamp at hand: records that follow each other mostly share it. At most
+  // " NoTimestampType: " and 20 digits; all kStampShown bytes are stored, and room behind is left for the
+  // writer.
+  static constexpr std::size_t kStampShown = 40;
+  std::array<char, 64> stamp_{};
+  std::size_t stamp_size_ = 0;
+  std::int64_t stamped_ = 0;
+  TimestampType stamped_type_ = TimestampType::none;
 };
 
 /// A unit of the json format as text has it.

@@ -104,7 +104,7 @@ std::string UnitRebuilder::begin_batch(const DumpBatch& batch) {
                                  (transactional ? kTransactionalBit : 0) | (control_ ? kControlBit : 0) |
                                  (horizon ? kDeleteHorizonBit : 0));
 
-  std::int32_t leader_epoch = -1;
+  std::int32_t leader_epoch = legacy_ ? -1 : 0;
   std::int64_t producer = -1;
   std::string fault = fit("leader_epoch", batch.leader_epoch, leader_epoch, INT32_MIN);
   if (fault.empty()) fault = fit("producer_id", batch.producer_id, producer, INT64_MIN);
@@ -116,8 +116,7 @@ std::string UnitRebuilder::begin_batch(const DumpBatch& batch) {
   fields_.leader_epoch = LeaderEpoch(leader_epoch);
   fields_.producer_id = ProducerId(producer);
   fields_.base_timestamp = batch.delete_horizon_ms ? batch.delete_horizon_ms : batch.base_timestamp;
-  // A legacy wrapper's own timestamp says nothing about its messages' unless it is an append time.
-  given_max_timestamp_ = legacy_ && !append_time_ ? kNoTimestamp : batch.max_ts.value_or(kNoTimestamp);
+  given_max_timestamp_ = batch.max_ts;
   max_timestamp_ = INT64_MIN;
   builder_.start(fields_.base_timestamp);
   return {};
@@ -192,12 +191,10 @@ bool UnitRebuilder::finish() {
     fields_.base_timestamp = kNoTimestamp;
     fields_.attribute_bits &= static_cast<std::uint16_t>(~kDeleteHorizonBit);
   }
-  // A script that moves a record's time leaves the batch's behind; too small a maximum would hide the record
-  // from a search by time. With append time the batch's is the records' time.
-  fields_.max_timestamp = given_max_timestamp_;
-  if (count_ > 0 && !(append_time_ && given_max_timestamp_ != kNoTimestamp)) {
-    fields_.max_timestamp = std::max(given_max_timestamp_, max_timestamp_);
-  }
+  // A script that moves or drops records leaves the batch's maximum behind, and a wrong one is damage. Append
+  // time is the batch's to say, and so is the time of a batch without records.
+  const bool of_records = count_ > 0 && !(append_time_ && given_max_timestamp_);
+  fields_.max_timestamp = of_records ? max_timestamp_ : given_max_timestamp_.value_or(kNoTimestamp);
   info_ = builder_.finish(fields_, compression_, compressor_, unit_);
   return true;
 }

@@ -62,7 +62,7 @@ class UnitRebuilder {
   BatchFields fields_;
   Compression compression_;
   bool append_time_ = false;
-  std::int64_t given_max_timestamp_ = kNoTimestamp;
+  std::optional<std::int64_t> given_max_timestamp_;
   std::int64_t max_timestamp_ = kNoTimestamp;
   Compressor compressor_;
 

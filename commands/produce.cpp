@@ -7,6 +7,7 @@
 #include "commands/context.h"
 #include "commands/diagnostics.h"
 #include "commands/import_dump.h"
+#include "commands/open_store.h"
 #include "commands/produce_input.h"
 #include "commands/produce_report.h"
 #include "core/io/output.h"
@@ -17,15 +18,6 @@ namespace {
 
 /// Partitions that a topic made by this very command may grow to by what its input asks for.
 constexpr std::int32_t kGrowthLimit = 1024;
-
-ConfigMap config_map(const std::vector<ConfigSetting>& settings) {
-  ConfigMap map;
-  for (const ConfigSetting& setting : settings) {
-    check_config(setting.key, setting.value);
-    map[setting.key] = setting.value;
-  }
-  return map;
-}
 
 /// What does not fit the topic's format is refused before anything is made or written.
 void check_format(const ProduceOptions& options, TopicFormat format) {
@@ -39,23 +31,31 @@ void check_format(const ProduceOptions& options, TopicFormat format) {
   }
 }
 
+NewTopic wanted_topic(const ProduceOptions& options) {
+  return {options.topic, options.create_partitions.value_or(1), options.create_format,
+          config_map(options.create_configs)};
+}
+
 struct Target {
   const TopicInfo* topic = nullptr;
+  TopicFormat format = TopicFormat::json;
   std::optional<std::int32_t> partition;
   bool made = false;
 };
 
 Target existing_target(const Store& store, const ProduceOptions& options, const TopicInfo& topic) {
-  if (options.create_format && *options.create_format != topic.format) {
+  const TopicFormat format =
+      topic.format_settled ? topic.format : options.create_format.value_or(topic.format);
+  if (options.create_format && *options.create_format != format) {
     throw Error(ErrorCode::topic_already_exists, fmt::format("topic '{}' exists with the {} format",
                                                              topic.name, topic_format_name(topic.format)))
         .at(store.directory());
   }
-  check_format(options, topic.format);
-  return {&topic, options.partition, false};
+  check_format(options, format);
+  return {&topic, format, options.partition, false};
 }
 
-Target find_or_create(Store& store, const ProduceOptions& options, Context& context) {
+Target find_or_create(Store& store, const ProduceOptions& options) {
   if (const TopicInfo* topic = store.find(options.topic)) return existing_target(store, options, *topic);
   const auto named = parse_partition_directory(options.topic);
   if (named && named->state == PartitionState::live) {
@@ -75,15 +75,10 @@ Target find_or_create(Store& store, const ProduceOptions& options, Context& cont
     }
   }
   if (!options.create) static_cast<void>(store.resolve(options.topic));  // throws, with the nearest name
-  const TopicFormat format = options.create_format.value_or(
-      store.is_broker() ? TopicFormat::kafka : context.default_format.value_or(TopicFormat::json));
-  check_format(options, format);
-  NewTopic topic;
-  topic.name = options.topic;
-  topic.partitions = options.create_partitions.value_or(1);
-  topic.format = format;
-  topic.configs = config_map(options.create_configs);
-  return {&store.create_topic(topic), options.partition, true};
+  NewTopic topic = wanted_topic(options);
+  topic.format = options.create_format.value_or(store.default_format());
+  check_format(options, *topic.format);
+  return {&store.create_topic(topic), *topic.format, options.partition, true};
 }
 
 class ProduceRun {
@@ -93,6 +88,7 @@ class ProduceRun {
         options_(options),
         context_(context),
         topic_(target.topic->name),
+        format_(target.format),
         count_(partition_count(*target.topic)),
         grows_(target.made && options.input == ProduceOptions::Input::json && !options.create_partitions &&
                !target.partition && !options.repartition),
@@ -131,7 +127,7 @@ class ProduceRun {
 
   ProduceInput::Limits limits(const TopicInfo& topic) const {
     ProduceInput::Limits limits;
-    limits.format = topic.format;
+    limits.format = format_;
     limits.partitions = count_;
     limits.partition_limit = grows_ ? std::max(count_, kGrowthLimit) : count_;
     // A little more than may be stored, so that what is just too large is refused by its number; compression
@@ -150,7 +146,7 @@ class ProduceRun {
 
   AppendPipeline::Options pipeline_options(const TopicInfo& topic, std::optional<std::int32_t> partition) {
     AppendPipeline::Options options;
-    options.format = topic.format;
+    options.format = format_;
     options.config = log_config(topic.configs);
     options.compression = compression(topic);
     options.batch_size = options_.batch_size;
@@ -196,6 +192,7 @@ class ProduceRun {
   const ProduceOptions& options_;
   Context& context_;
   std::string topic_;
+  TopicFormat format_;
   std::int32_t count_;
   bool grows_;
   ProduceInput input_;
@@ -205,11 +202,11 @@ class ProduceRun {
 }  // namespace
 
 int run_produce(const ProduceOptions& options, Context& context) {
-  const ConfigMap configs = config_map(options.create_configs);  // refused before anything is made
-  Store store = Store::open_for_writing(context.fs, context.directory,
-                                        {context.lock_timeout_ms, context.default_format});
+  if (options.input != ProduceOptions::Input::dump)
+    check_new_topic(wanted_topic(options));  // refused without a trace
+  Store store = open_store_for_writing(context);
   if (options.input == ProduceOptions::Input::dump) return import_dump(store, options, context);
-  const Target target = find_or_create(store, options, context);
+  const Target target = find_or_create(store, options);
   if (target.partition) {
     const auto& partitions = target.topic->partitions;
     const bool there = std::any_of(partitions.begin(), partitions.end(), [&](const PartitionInfo& p) {

@@ -4,15 +4,25 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "commands/diagnostics.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/catalog/topic_name.h"
 #include "core/io/file_system.h"
 #include "core/log/segment_names.h"
 
 namespace tk {
 namespace {
+
+/// A directory's name taken apart; nothing for a deleted, stray or future partition.
+std::optional<PartitionName> live_partition(std::string_view name) {
+  auto parsed = parse_partition_directory(name);
+  if (parsed && parsed->state != PartitionState::live) return std::nullopt;
+  return parsed;
+}
 
 bool is_path(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "." || name == "..";
@@ -22,12 +32,12 @@ bool is_path(std::string_view name) {
 Target::Kind directory_kind(FileSystem& fs, const std::string& path) {
   bool segments = false;
   for (const DirEntry& entry : fs.list(path)) {
-    if (entry.is_directory && parse_partition_name(entry.name)) return Target::Kind::data;
+    if (entry.is_directory && live_partition(entry.name)) return Target::Kind::data;
     if (!entry.is_directory && parse_segment_file_name(entry.name)) segments = true;
   }
   std::string_view trimmed = path;
   while (trimmed.size() > 1 && trimmed.ends_with('/')) trimmed.remove_suffix(1);
-  const bool named = parse_partition_name(base_name(trimmed)).has_value();
+  const bool named = live_partition(base_name(trimmed)).has_value();
   return segments || named ? Target::Kind::partition : Target::Kind::data;
 }
 
@@ -75,7 +85,7 @@ class Resolver {
   bool add_topic(const std::string& name) {
     const std::size_t before = targets.size();
     for (const std::string& directory : partitions()) {
-      const auto parsed = parse_partition_name(base_name(directory));
+      const auto parsed = live_partition(base_name(directory));
       if (parsed && parsed->topic == name) targets.push_back({Target::Kind::partition, directory});
     }
     if (targets.size() > before) return true;
@@ -99,7 +109,7 @@ class Resolver {
   Error unknown(const std::string& name, std::string_view what) {
     std::set<std::string> topics;
     for (const std::string& directory : partitions()) {
-      topics.insert(parse_partition_name(base_name(directory))->topic);
+      topics.insert(live_partition(base_name(directory))->topic);
     }
     Error error(ErrorCode::unknown_topic_or_partition, fmt::format("{}: '{}'", what, name));
     const auto nearest = nearest_name(name, {topics.begin(), topics.end()});
@@ -113,32 +123,17 @@ class Resolver {
 
 }  // namespace
 
-std::optional<TargetPartition> parse_partition_name(std::string_view name) {
-  const std::size_t dash = name.rfind('-');
-  if (dash == std::string_view::npos || dash == 0) return std::nullopt;
-  const std::string_view digits = name.substr(dash + 1);
-  if (digits.empty() || digits.size() > 10 || (digits.size() > 1 && digits[0] == '0')) return std::nullopt;
-  if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-    return std::nullopt;
-  }
-  const auto number = parse_int(digits);
-  if (!number || *number > INT32_MAX) return std::nullopt;
-  return TargetPartition{std::string(name.substr(0, dash)), static_cast<std::int32_t>(*number)};
-}
-
 std::vector<std::string> partition_directories(FileSystem& fs, const std::string& data_directory) {
-  std::vector<TargetPartition> names;
+  std::vector<std::pair<PartitionName, std::string>> found;
   for (const DirEntry& entry : fs.list(data_directory)) {
     if (!entry.is_directory) continue;
-    if (const auto name = parse_partition_name(entry.name)) names.push_back(*name);
+    if (const auto name = live_partition(entry.name)) found.emplace_back(*name, entry.name);
   }
-  std::sort(names.begin(), names.end(), [](const TargetPartition& a, const TargetPartition& b) {
-    return a.topic != b.topic ? a.topic < b.topic : a.partition < b.partition;
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first.topic, a.first.partition) < std::tie(b.first.topic, b.first.partition);
   });
   std::vector<std::string> paths;
-  for (const TargetPartition& name : names) {
-    paths.push_back(join_path(data_directory, fmt::format("{}-{}", name.topic, name.partition)));
-  }
+  for (const auto& [name, directory] : found) paths.push_back(join_path(data_directory, directory));
   return paths;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +20,6 @@ struct Target {
   /// As given, or below the data directory as that was given.
   std::string path;
 };
-
-/// "orders-0" taken apart at the last dash.
-struct TargetPartition {
-  std::string topic;
-  std::int32_t partition = 0;
-};
-/// Nothing unless `name` is a topic, a dash, and a number without superfluous zeros.
-std::optional<TargetPartition> parse_partition_name(std::string_view name);
 
 /// The partition directories of a data directory by topic and number: those named <topic>-<number>, so
 /// neither deleted nor stray nor future ones. Throws if it cannot be listed.

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -68,14 +69,16 @@ class OrderedTurn {
 
 /// Runs take/work/give until `take` returns false or `give` returns false. `jobs` holds one Job a worker. An
 /// exception of any step ends the run: everything taken before the failing job has been given, nothing after
-/// it is; the exception is thrown on. With one job, or if there is only one piece of input, no thread is
-/// started.
+/// it is; the exception is thrown on. The caller's thread works alone until `more` says that a job just taken
+/// is one of many: a lone piece of input, or a trickle, is worth no second thread.
 ///
-///   bool take(Job&)   false: no more input; the job is not used
+///   bool take(Job&)         false: no more input; the job is not used. May block.
 ///   void work(Job&)   or  void work(Job&, const OrderedTurn&)
-///   bool give(Job&)   false: stop, no further job is given
-template <class Job, class Take, class Work, class Give>
-void run_ordered(std::vector<std::unique_ptr<Job>>& jobs, Take&& take, Work&& work, Give&& give) {
+///   bool give(Job&)         false: stop, no further job is given
+///   bool more(const Job&)
+template <class Job, class Take, class Work, class Give, class More>
+void run_ordered(std::vector<std::unique_ptr<Job>>& jobs, Take&& take, Work&& work, Give&& give,
+                 More&& more) {
   std::mutex taking;
   std::uint64_t next_ticket = 0;
   std::atomic<bool> stopped{false};
@@ -119,35 +122,28 @@ void run_ordered(std::vector<std::unique_ptr<Job>>& jobs, Take&& take, Work&& wo
     ticket = next_ticket++;
     return true;
   };
-  auto loop = [&](Job& job) {
+  std::vector<std::thread> threads;
+  std::function<void(Job&, bool)> repeat = [&](Job& job, bool may_start) {
     std::uint64_t ticket = 0;
     std::exception_ptr thrown;
     while (taken(job, ticket, thrown)) {
+      if (may_start && threads.empty() && !thrown && more(static_cast<const Job&>(job))) {
+        for (std::size_t i = 1; i < jobs.size(); ++i)
+          threads.emplace_back([&repeat, &jobs, i] { repeat(*jobs[i], false); });
+      }
       finish(job, ticket, thrown);
       if (thrown) return;
     }
   };
-
-  std::uint64_t first = 0;
-  std::exception_ptr first_thrown;
-  if (!taken(*jobs[0], first, first_thrown)) return;
-  std::vector<std::thread> threads;
-  if (jobs.size() > 1 && !first_thrown) {
-    // A second piece of input is worth a second thread; a lone one is not.
-    std::uint64_t second = 0;
-    std::exception_ptr second_thrown;
-    if (taken(*jobs[1], second, second_thrown)) {
-      threads.emplace_back([&, second, second_thrown] {
-        finish(*jobs[1], second, second_thrown);
-        if (!second_thrown) loop(*jobs[1]);
-      });
-      for (std::size_t i = 2; i < jobs.size(); ++i) threads.emplace_back([&, i] { loop(*jobs[i]); });
-    }
-  }
-  finish(*jobs[0], first, first_thrown);
-  if (!first_thrown) loop(*jobs[0]);
+  repeat(*jobs[0], true);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
+}
+
+/// The same where every input is likely to be followed by more.
+template <class Job, class Take, class Work, class Give>
+void run_ordered(std::vector<std::unique_ptr<Job>>& jobs, Take&& take, Work&& work, Give&& give) {
+  run_ordered(jobs, take, work, give, [](const Job&) { return true; });
 }
 
 }  // namespace tk

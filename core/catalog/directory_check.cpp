@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/catalog/log_directory.h"
 #include "core/format/checkpoint_file.h"
@@ -32,7 +34,12 @@ class Reader {
     const std::string log_starts = join_path(directory_, kLogStartFile);
     for (const std::string& note : found.notes) {
       if (note.starts_with(log_starts)) continue;  // read_checkpoint says it more exactly
-      report_({.severity = Severity::note, .kind = "foreign", .file = directory_, .message = note});
+      // "PATH: what it is"
+      const std::size_t colon = std::min(note.rfind(": "), note.size());
+      report_({.severity = Severity::note,
+               .kind = "foreign",
+               .file = note.substr(0, colon),
+               .message = note.substr(std::min(colon + 2, note.size()))});
     }
     for (const FoundPartition& partition : found.partitions) {
       if (partition.name.state == PartitionState::live) continue;

@@ -152,12 +152,12 @@ Decompressed Decompressor::decompress(Codec codec, ByteView in, Lz4HeaderChecksu
   if (out.capacity() > kKeptBuffer) out = Buffer();
   try {
     const char* error = contexts_->decode(codec, in, lz4_header, max_bytes);
-    if (error != nullptr) return {{}, error};
+    if (error != nullptr && error != kLz4ContentMismatch) return {{}, error};
     std::memset(out.room(kDecompressedSlack), 0, kDecompressedSlack);
+    return {out.view(), error};
   } catch (const std::bad_alloc&) {
     return {{}, "not enough memory to decompress"};
   }
-  return {out.view(), nullptr};
 }
 
 }  // namespace tk

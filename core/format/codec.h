@@ -63,7 +63,8 @@ enum class Lz4HeaderChecksum : std::uint8_t { verified, ignored };
 
 struct Decompressed {
   /// The bytes, valid until the next call and followed by kDecompressedSlack zero bytes (for Codec::none the
-  /// input itself, without slack); empty on failure.
+  /// input itself, without slack). Empty on failure, unless all was decoded and only the checksum over all of
+  /// it is wrong: Kafka does not look at that one.
   ByteView bytes;
   /// Null if it went well, else what is wrong, a literal that names the codec's part ("lz4 content checksum
   /// ...").

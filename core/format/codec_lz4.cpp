@@ -143,7 +143,7 @@ const char* lz4_decompress(ByteView bytes, Lz4HeaderChecksum header_checksum, st
     if (out.size() > max_bytes) return "lz4 data is larger than the limit";
   }
   if (!frame.content_checksum) return nullptr;
-  return check_word(in, out.view(), "lz4 content checksum does not match");
+  return check_word(in, out.view(), kLz4ContentMismatch);
 }
 
 }  // namespace tk

@@ -25,6 +25,10 @@ class Lz4Compressor {
   std::unique_ptr<char[]> high_state_;
 };
 
+/// What lz4_decompress returns, this very pointer, where the whole frame was decoded but its content checksum
+/// is wrong.
+inline constexpr const char kLz4ContentMismatch[] = "lz4 content checksum does not match";
+
 /// Appends the content of the first frame to `out`, which is empty before and holds at most `max_bytes`
 /// after. Null if it went well, else what is wrong.
 const char* lz4_decompress(ByteView in, Lz4HeaderChecksum header_checksum, std::size_t max_bytes,

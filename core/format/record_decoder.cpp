@@ -53,12 +53,14 @@ Fault RecordDecoder::open_records(ByteView batch, const UnitInfo& info, ByteView
   if (info.codec_bits() > static_cast<std::uint8_t>(Codec::zstd)) {
     return bad_record("unknown compression codec", info.codec_bits());
   }
+  payload_error_ = nullptr;
   const ByteView stored = batch.subspan(kBatchHeader);
   if (info.compressed() && info.count == 0 && stored.empty()) {
     records = {};
   } else if (info.compressed()) {
     const Decompressed out = decompressor_.decompress(static_cast<Codec>(info.codec_bits()), stored);
-    if (out.error != nullptr) return bad_record(out.error);
+    if (out.error != nullptr && out.bytes.empty()) return bad_record(out.error);
+    payload_error_ = out.error;
     records = out.bytes;
   } else {
     records = stored;
@@ -74,6 +76,7 @@ Fault RecordDecoder::open_records(ByteView batch, const UnitInfo& info, ByteView
 }
 
 Fault RecordDecoder::close_records(const UnitInfo& info, const std::uint8_t* at, const std::uint8_t* end) {
+  if (payload_error_ != nullptr) return bad_record(payload_error_);
   if (at == end) return {};
   if (info.count == 0 && !info.compressed()) {
     oddity_ = "bytes in a batch without records";

@@ -58,6 +58,8 @@ class RecordDecoder {
   std::vector<HeaderView> headers_;
   Fault fault_;
   const char* oddity_ = nullptr;
+  // What is wrong with a payload that could be decompressed all the same; the fault that follows its records.
+  const char* payload_error_ = nullptr;
   std::int64_t last_delta_ = -1;
   std::int64_t encoded_timestamp_ = kNoTimestamp;
 };

@@ -50,6 +50,12 @@ Error locked_error(const std::string& path, std::int64_t timeout_ms) {
 
 TurnLock::TurnLock(FileSystem& fs, std::string path) : file_(fs.open_lock(path)) {}
 
+bool TurnLock::still_in_place(FileSystem& fs) {
+  const FileStat ours = file_->stat();
+  const auto there = fs.stat(file_->path());
+  return there && there->inode == ours.inode && there->device == ours.device;
+}
+
 void TurnLock::acquire(std::int64_t timeout_ms) {
   if (held_) return;
   const std::int64_t deadline_ms = deadline_after(timeout_ms);

@@ -8,6 +8,9 @@ namespace tk {
 
 namespace {
 
+/// Input of this size is likely to be followed by more.
+constexpr std::size_t kWorthAThread = 256U << 10;
+
 /// How often the holder of a partition looks whether another writer stands in line.
 constexpr std::int64_t kLookEveryMs = 1000;
 
@@ -101,7 +104,10 @@ void AppendPipeline::run() {
             job.failure = std::current_exception();
           }
         },
-        [&](Job& job) { return give(job); });
+        [&](Job& job) { return give(job); },
+        [](const Job& job) {
+          return !job.chunk.input_paused() && job.chunk.bytes().size() >= kWorthAThread;
+        });
     close_all();
   } catch (...) {
     settle_all();

@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kPiece = 1U << 20;
 
+/// Fewer zeros than this at the end of a range may be data; more are unwritten blocks.
+constexpr std::uint64_t kHole = 512;
+
 /// The end of the last byte in [from, to) that is not zero; `from` if there is none.
 std::uint64_t end_without_zeros(File& file, std::uint64_t from, std::uint64_t to) {
   Buffer piece;
@@ -36,7 +39,8 @@ std::string free_name(FileSystem& fs, const std::string& wanted) {
 
 std::string save_cut(FileSystem& fs, const SegmentFile& segment, std::uint64_t from, std::uint64_t to) {
   const auto source = fs.open(segment.log_path, OpenMode::read);
-  const std::uint64_t end = end_without_zeros(*source, from, to);
+  std::uint64_t end = end_without_zeros(*source, from, to);
+  if (to - end < kHole && end != from) end = to;
   if (end == from) return {};
   const std::string path = free_name(fs, fmt::format("{}-{}", segment.beside(".log.cut"), from));
   const auto copy = fs.open(path, OpenMode::create_new);

@@ -58,7 +58,7 @@ void sort_in(Listing& listing, const DirEntry& entry) {
   } else if (name->suffix == kSnapshotSuffix) {
     files.snapshots.push_back(name->base);
   } else if (name->suffix.starts_with(".log.cut-")) {
-    // What a recovery saved before it cut.
+    files.has_cuts = true;
   } else {
     const OtherFile::Kind kind = kind_of_other(name->suffix);
     other(kind);
@@ -101,7 +101,11 @@ void settle_swaps(FileSystem& fs, Listing& listing) {
     SegmentFile swap = segment_at(fs, files.directory, base, named, ".log.swap");
     const TailScan scan = scan_to_end(
         fs, swap, {.position = 0, .end = 0, .segment_base = base, .after = base - 1, .below = {}});
-    if (scan.stop != TailScan::Stop::clean) {
+    const bool originals =
+        std::any_of(files.segments.begin(), files.segments.end(), [&](const SegmentFile& s) {
+          return s.base >= swap.base && s.base < std::max(scan.next_offset, swap.base + 1);
+        });
+    if (scan.stop != TailScan::Stop::clean && originals) {
       files.pending =
           fmt::format("{} is not whole: the segments it was to replace are read", base_name(swap.log_path));
       return;

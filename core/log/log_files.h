@@ -48,14 +48,16 @@ struct PartitionFiles {
   bool has_leader_epochs = false;
   bool has_metadata = false;
   std::vector<OtherFile> others;
+  /// What a recovery cut was saved here.
+  bool has_cuts = false;
   /// An interrupted replacement is seen as finished or as not begun, as its files tell: what that means, in
   /// words; empty if there is none.
   std::string pending;
 };
 
 /// Lists a directory and settles interrupted replacements in the view (the files stay as they are): with a
-/// `.cleaned` file each `.swap` at or above its offset is void; any other `.log.swap` that is whole replaces
-/// the segments it covers. Throws if the directory cannot be listed.
+/// `.cleaned` file each `.swap` at or above its offset is void; any other `.log.swap` replaces the segments
+/// it covers, one that is not whole only if none of them is left. Throws if the directory cannot be listed.
 PartitionFiles list_partition(FileSystem& fs, const std::string& directory);
 
 }  // namespace tk

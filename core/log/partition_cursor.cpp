@@ -39,7 +39,7 @@ std::optional<FirstUnit> first_unit(FileSystem& fs, const SegmentFile& segment) 
 bool needs_segment_before(FileSystem& fs, const SegmentFile& segment, Offset start) {
   const auto unit = first_unit(fs, segment);
   if (!unit) return false;
-  return (unit->first > start && segment.base != start) || unit->first < segment.base;
+  return unit->first > start || unit->first < segment.base;
 }
 
 }  // namespace

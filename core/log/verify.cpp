@@ -16,6 +16,21 @@ struct PartitionVerifier::Job {
   UnitInspector quick{true};
 };
 
+namespace {
+
+/// Where leader-epoch-checkpoint begins to speak: at the log's start, or, where a kill has lost that, at its
+/// own first entry if that lies in the first segment, as after a deletion of records.
+Offset known_epochs_from(const PartitionFiles& files, const VerifyScope& scope,
+                         const std::optional<std::vector<LeaderEpochEntry>>& epochs) {
+  Offset from = scope.log_start.value_or(Offset(0));
+  if (!epochs || epochs->empty() || files.segments.empty()) return from;
+  const Offset first = epochs->front().start;
+  if (files.segments.size() == 1 || first < files.segments[1].base) from = std::max(from, first);
+  return from;
+}
+
+}  // namespace
+
 PartitionVerifier::PartitionVerifier(FileSystem& fs, ProblemSink sink, std::function<bool()> stopped)
     : fs_(fs), sink_(std::move(sink)), stopped_(std::move(stopped)), report_(sink_, totals_) {
   for (unsigned i = 0; i < worker_count(); ++i) jobs_.push_back(std::make_unique<Job>());
@@ -30,8 +45,7 @@ void PartitionVerifier::verify(const std::string& directory, const VerifyScope& 
   check_partition_metadata(fs_, files, report_);
   check_snapshots_and_txn_indexes(fs_, files, report_);
   const auto epochs = check_epoch_file(fs_, files, report_);
-  const Offset log_end = scan(files, scope, epochs);
-  if (!stopped_()) check_ends(files, scope, epochs, log_end, report_);
+  scan(files, scope, epochs);
 }
 
 void PartitionVerifier::verify_segment(const std::string& path, const VerifyScope& scope) {
@@ -45,18 +59,21 @@ void PartitionVerifier::verify_segment(const std::string& path, const VerifyScop
   std::erase_if(files.segments, [&](const SegmentFile& segment) { return segment.base != name->base; });
   if (files.segments.empty())
     throw Error(ErrorCode::storage_error, "there is no .log of this number").at(path);
+  files.snapshots.clear();
+  files.others.clear();
   ++totals_.partitions;
   VerifyScope alone = scope;
   alone.last_is_closed = !was_last;
   scan(files, alone, std::nullopt);
 }
 
-Offset PartitionVerifier::scan(const PartitionFiles& files, const VerifyScope& scope,
-                               const std::optional<std::vector<LeaderEpochEntry>>& epochs) {
+void PartitionVerifier::scan(const PartitionFiles& files, const VerifyScope& scope,
+                             const std::optional<std::vector<LeaderEpochEntry>>& epochs) {
   const std::uint64_t unprotected = totals_.unprotected;
   const bool demanded = scope.in_broker_directory;
   const std::string epoch_path = join_path(files.directory, kLeaderEpochFile);
-  OrderCheck order(fs_, files, scope, EpochCheck(epochs, demanded, epoch_path),
+  OrderCheck order(fs_, files, scope,
+                   EpochCheck(epochs, demanded, known_epochs_from(files, scope, epochs), epoch_path),
                    held_by_writer(files.directory, scope.in_broker_directory), report_);
   if (!files.segments.empty()) {
     LogView view;
@@ -70,11 +87,13 @@ Offset PartitionVerifier::scan(const PartitionFiles& files, const VerifyScope& s
           order.add(files.segments[static_cast<std::size_t>(job.chunk.segment - seen)], job.facts);
           return !stopped_();
         });
-    if (stopped_()) return order.log_end();
+    if (stopped_()) return;
   }
   order.finish();
   check_protection(files, totals_.unprotected - unprotected);
-  return order.log_end();
+  if (!scope.last_is_closed) {
+    check_ends(files, scope, epochs, order.log_end(), order.producers_before_last(), report_);
+  }
 }
 
 void PartitionVerifier::check_protection(const PartitionFiles& files, std::uint64_t unprotected) {

@@ -35,8 +35,8 @@ class PartitionVerifier {
 
  private:
   struct Job;
-  Offset scan(const PartitionFiles& files, const VerifyScope& scope,
-              const std::optional<std::vector<LeaderEpochEntry>>& epochs);
+  void scan(const PartitionFiles& files, const VerifyScope& scope,
+            const std::optional<std::vector<LeaderEpochEntry>>& epochs);
   void check_protection(const PartitionFiles& files, std::uint64_t unprotected);
   [[nodiscard]] bool held_by_writer(const std::string& directory, bool in_broker_directory) const;
 

@@ -20,7 +20,6 @@ constexpr std::uint64_t kLargestSnapshot = 256U << 20;
 
 constexpr std::size_t kSnapshotHeader = 10;
 constexpr std::size_t kSnapshotEntry = 46;
-constexpr std::size_t kTxnEntry = 34;
 
 const char* other_words(OtherFile::Kind kind) {
   switch (kind) {
@@ -38,6 +37,21 @@ const char* other_words(OtherFile::Kind kind) {
       break;
   }
   return "nothing of Kafka's or tk's";
+}
+
+/// True if every .log.swap belongs to a compaction that did not finish: the segments stand as they are.
+bool swaps_are_void(const PartitionFiles& files) {
+  std::optional<Offset> least_cleaned, least_swap;
+  const auto lower = [](std::optional<Offset>& least, Offset base) {
+    least = std::min(least.value_or(base), base);
+  };
+  for (const OtherFile& other : files.others) {
+    const auto name = parse_segment_file_name(other.name);
+    if (!name) continue;
+    if (other.kind == OtherFile::Kind::cleaned) lower(least_cleaned, name->base);
+    if (other.kind == OtherFile::Kind::swap && name->suffix == ".log.swap") lower(least_swap, name->base);
+  }
+  return least_cleaned && least_swap && *least_swap >= *least_cleaned;
 }
 
 /// Runs a look at one file; one that cannot be read is named and the others go on.
@@ -87,11 +101,11 @@ void check_txn_index(FileSystem& fs, const std::string& path, ProblemCounter& re
   const auto file = fs.open(path, OpenMode::read);
   const std::uint64_t size = file->size();
   Buffer block;
-  constexpr std::uint64_t kBlock = kTxnEntry * 1024;
+  constexpr std::uint64_t kBlock = kTxnIndexEntry * 1024;
   for (std::uint64_t at = 0; at < size; at += kBlock) {
     block.resize(static_cast<std::size_t>(std::min(kBlock, size - at)));
     block.cut(file->read_at(at, {block.data(), block.size()}));
-    for (std::size_t i = 0; i + kTxnEntry <= block.size(); i += kTxnEntry) {
+    for (std::size_t i = 0; i + kTxnIndexEntry <= block.size(); i += kTxnIndexEntry) {
       const auto version = load_be<std::int16_t>(block.data() + i);
       if (version == 0) continue;
       return report({.severity = Severity::derived,
@@ -103,20 +117,50 @@ void check_txn_index(FileSystem& fs, const std::string& path, ProblemCounter& re
                      .message = "entry of unknown version"});
     }
   }
-  if (size % kTxnEntry == 0) return;
+  if (size % kTxnIndexEntry == 0) return;
   report({.severity = Severity::derived,
           .kind = "txnindex",
           .file = path,
-          .position = size / kTxnEntry * kTxnEntry,
+          .position = size / kTxnIndexEntry * kTxnIndexEntry,
           .found = static_cast<std::int64_t>(size),
           .message = "the size is no multiple of an entry's"});
+}
+
+// A broker keeps one for each segment's base and at most one behind all of them (kafka-on-disk.md §6.3);
+// releases before 2.8 only for the last segments.
+void check_snapshot_places(const PartitionFiles& files, const VerifyScope& scope, bool producers_before_last,
+                           Offset log_end, ProblemCounter& report) {
+  const auto at_base = [&](Offset offset) {
+    return std::any_of(files.segments.begin(), files.segments.end(),
+                       [&](const SegmentFile& segment) { return segment.base == offset; });
+  };
+  const auto say = [&](Severity severity, Offset offset, std::string message) {
+    report({.severity = severity,
+            .kind = "snapshot",
+            .file = join_path(files.directory, segment_file_name(offset, kSnapshotSuffix)),
+            .offset = offset,
+            .message = std::move(message)});
+  };
+  const Offset last_base = files.segments.empty() ? Offset(0) : files.segments.back().base;
+  bool last_has_one = false;
+  for (const Offset offset : files.snapshots) {
+    last_has_one |= offset == last_base;
+    if (offset > log_end) {
+      say(Severity::derived, offset, fmt::format("lies behind the end of the log, {}", log_end.value()));
+    } else if (scope.in_broker_directory && offset < last_base && !at_base(offset)) {
+      say(Severity::note, offset, "belongs to no segment, as a restart in the middle of one leaves it");
+    }
+  }
+  if (scope.in_broker_directory && producers_before_last && !last_has_one) {
+    say(Severity::derived, last_base, "the last segment has no snapshot of the producers before it");
+  }
 }
 
 }  // namespace
 
 void check_other_files(const PartitionFiles& files, ProblemCounter& report) {
   if (!files.pending.empty()) {
-    report({.severity = Severity::derived,
+    report({.severity = swaps_are_void(files) ? Severity::note : Severity::derived,
             .kind = "leftover",
             .file = files.directory,
             .message = "holds " + files.pending});
@@ -188,7 +232,7 @@ void check_snapshots_and_txn_indexes(FileSystem& fs, const PartitionFiles& files
 
 void check_ends(const PartitionFiles& files, const VerifyScope& scope,
                 const std::optional<std::vector<LeaderEpochEntry>>& entries, Offset log_end,
-                ProblemCounter& report) {
+                bool producers_before_last, ProblemCounter& report) {
   const auto beyond = [&](Severity severity, std::string_view kind, std::string file, Offset offset,
                           std::string message) {
     report({.severity = severity,
@@ -205,11 +249,7 @@ void check_ends(const PartitionFiles& files, const VerifyScope& scope,
   if (files.segments.empty() && (orphans || !files.snapshots.empty())) {
     beyond(Severity::damage, "gap", files.directory, Offset(0), "no segment is left, though there were some");
   }
-  if (!files.snapshots.empty() && files.snapshots.back() > log_end) {
-    beyond(Severity::derived, "snapshot",
-           join_path(files.directory, segment_file_name(files.snapshots.back(), kSnapshotSuffix)),
-           files.snapshots.back(), fmt::format("lies behind the end of the log, {}", log_end.value()));
-  }
+  check_snapshot_places(files, scope, producers_before_last, log_end, report);
   const std::string epoch_path = join_path(files.directory, kLeaderEpochFile);
   if (entries && !entries->empty()) {
     const Offset log_start = std::max(scope.log_start.value_or(Offset(0)),

@@ -14,6 +14,9 @@ namespace tk {
 /// Names left-over and foreign files, and what an interrupted replacement means.
 void check_other_files(const PartitionFiles& files, ProblemCounter& report);
 
+/// Bytes of an entry in a .txnindex.
+inline constexpr std::size_t kTxnIndexEntry = 34;
+
 /// Reads leader-epoch-checkpoint and names what is wrong with it by itself. Its entries, or nothing if they
 /// cannot be compared with the log; without a file there are none.
 std::optional<std::vector<LeaderEpochEntry>> check_epoch_file(FileSystem& fs, const PartitionFiles& files,
@@ -26,9 +29,10 @@ void check_partition_metadata(FileSystem& fs, const PartitionFiles& files, Probl
 void check_snapshots_and_txn_indexes(FileSystem& fs, const PartitionFiles& files, ProblemCounter& report);
 
 /// What speaks of offsets beyond the log's ends: checkpoints, epochs (`entries` as check_epoch_file gave
-/// them) and snapshots; or of segments where there are none left.
+/// them) and snapshots; or of segments where there are none left. `producers_before_last`: a snapshot is due
+/// at the last segment's base.
 void check_ends(const PartitionFiles& files, const VerifyScope& scope,
                 const std::optional<std::vector<LeaderEpochEntry>>& entries, Offset log_end,
-                ProblemCounter& report);
+                bool producers_before_last, ProblemCounter& report);
 
 }  // namespace tk

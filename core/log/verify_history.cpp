@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tk {
 
 void EpochCheck::add(const UnitFacts& unit, const std::string& segment_path, ProblemCounter& report) {
@@ -26,39 +28,42 @@ void EpochCheck::add(const UnitFacts& unit, const std::string& segment_path, Pro
 }
 
 void EpochCheck::compare(const UnitFacts& unit, ProblemCounter& report) {
+  if (unit.last < from_) return;
+  const Offset first = std::max(unit.first, from_);
   const auto& entries = *checkpoint_;
-  while (next_ < entries.size() && entries[next_].start <= unit.first) ++next_;
+  while (next_ < entries.size() && entries[next_].start <= first) ++next_;
   if (entries.empty() && !demanded_) return;
   const LeaderEpoch stored = next_ == 0 ? kNoLeaderEpoch : entries[next_ - 1].epoch;
   if (stored == unit.leader_epoch) return;
   report({.severity = Severity::derived,
           .kind = "epoch_checkpoint",
           .file = path_,
-          .offset = unit.first,
+          .offset = first,
           .found = stored.value(),
           .expected = unit.leader_epoch.value(),
           .message =
               stored == kNoLeaderEpoch
                   ? fmt::format("no entry for offset {}, which was written under leader epoch {}",
-                                unit.first.value(), unit.leader_epoch.value())
+                                first.value(), unit.leader_epoch.value())
                   : fmt::format("says that offset {} was written under leader epoch {}; its batch says {}",
-                                unit.first.value(), stored.value(), unit.leader_epoch.value())});
+                                first.value(), stored.value(), unit.leader_epoch.value())});
   checkpoint_.reset();  // the first disagreement says enough
 }
 
-void ProducerCheck::add(const UnitFacts& unit, bool behind_gap, const std::string& segment_path,
+bool ProducerCheck::add(const UnitFacts& unit, bool behind_gap, const std::string& segment_path,
                         ProblemCounter& report) {
-  if (unit.producer_id.value() < 0 || unit.bad_records) return;
+  if (unit.producer_id.value() < 0 || unit.bad_records) return false;
   if (known_.size() >= kMostKnown) known_.clear();
   const auto [at, is_new] = known_.try_emplace(unit.producer_id);
   State& state = at->second;
   if (unit.control) {
+    const bool aborted = unit.aborts && state.transaction_open;
     state.transaction_open = false;
     if (state.epoch != unit.producer_epoch) {
       state.first_sequence = state.last_sequence = -1;
       state.epoch = unit.producer_epoch;
     }
-    return;
+    return aborted;
   }
   const auto wrong = [&](Severity severity, std::optional<std::int64_t> found,
                          std::optional<std::int64_t> expected, std::string message) {
@@ -89,6 +94,7 @@ void ProducerCheck::add(const UnitFacts& unit, bool behind_gap, const std::strin
                       repeats ? "the batch repeats the one before" : "one of the headers is wrong"));
   }
   state = {unit.producer_epoch, unit.base_sequence, unit.last_sequence, unit.position, unit.transactional};
+  return false;
 }
 
 }  // namespace tk

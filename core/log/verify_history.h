@@ -16,9 +16,11 @@ namespace tk {
 class EpochCheck {
  public:
   /// `checkpoint`: entries that rise strictly, or nothing if there is nothing to compare with. `demanded`: a
-  /// checkpoint without entries is wrong, too, if units have epochs. `path` is the checkpoint's.
-  EpochCheck(std::optional<std::vector<LeaderEpochEntry>> checkpoint, bool demanded, std::string path)
-      : checkpoint_(std::move(checkpoint)), demanded_(demanded), path_(std::move(path)) {}
+  /// checkpoint without entries is wrong, too, if units have epochs. It speaks of offsets from `from` on.
+  /// `path` is the checkpoint's.
+  EpochCheck(std::optional<std::vector<LeaderEpochEntry>> checkpoint, bool demanded, Offset from,
+             std::string path)
+      : checkpoint_(std::move(checkpoint)), demanded_(demanded), from_(from), path_(std::move(path)) {}
 
   void add(const UnitFacts& unit, const std::string& segment_path, ProblemCounter& report);
 
@@ -27,6 +29,7 @@ class EpochCheck {
 
   std::optional<std::vector<LeaderEpochEntry>> checkpoint_;
   bool demanded_;
+  Offset from_;
   std::string path_;
   std::size_t next_ = 0;  // checkpoint entries before this one begin at or below the last unit
   LeaderEpoch latest_ = kNoLeaderEpoch;
@@ -37,7 +40,8 @@ class EpochCheck {
 /// is; only what no broker would have appended is named.
 class ProducerCheck {
  public:
-  void add(const UnitFacts& unit, bool behind_gap, const std::string& segment_path, ProblemCounter& report);
+  /// True if the unit ends a transaction by aborting it.
+  bool add(const UnitFacts& unit, bool behind_gap, const std::string& segment_path, ProblemCounter& report);
   /// Something is missing or unreadable here: nothing that was known counts any more.
   void forget() { known_.clear(); }
 

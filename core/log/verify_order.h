@@ -39,6 +39,8 @@ class OrderCheck {
 
   /// The offset behind the last good unit; the last segment's base if that is empty.
   [[nodiscard]] Offset log_end() const;
+  /// A producer with an id has written into a segment before the last one.
+  [[nodiscard]] bool producers_before_last() const { return producers_before_last_; }
 
  private:
   /// Gaps named one by one.
@@ -69,6 +71,7 @@ class OrderCheck {
   void start_segment(std::size_t index);
   void finish_segment();
   void finish_indexes();
+  void check_txn_index();
   void take_unit(const UnitFacts& unit);
   void take_event(const UnitEvent& event);
   void take_tail(const UnitEvent& event);
@@ -97,6 +100,7 @@ class OrderCheck {
   std::optional<Offset> last_;  // of the last good unit
   bool after_damage_ = false;   // since the last good unit
   bool compacted_;
+  bool producers_before_last_ = false;
   std::vector<Gap> gaps_;
   std::uint64_t gap_count_ = 0;
   std::vector<Unindexed> unindexed_;
@@ -106,6 +110,7 @@ class OrderCheck {
   bool started_ = false;
   std::size_t index_ = 0;
   std::uint64_t units_ = 0;
+  std::uint64_t aborted_ = 0;  // transactions
   std::uint64_t largest_unit_ = 0;
   std::uint64_t last_position_ = 0;
   std::vector<Waiting> waiting_;

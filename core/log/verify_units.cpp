@@ -65,11 +65,12 @@ Fault check_summary(const RecordSummary& records, const UnitInfo& info) {
 }
 
 /// Markers end transactions: one that cannot be understood leaves them open.
-Fault check_control(const RecordView& record, const UnitInfo& info) {
+Fault check_control(const RecordView& record, const UnitInfo& info, bool& aborts) {
   ControlKey key;
   if (const Fault fault = parse_control_key(record.key, key)) return fault;
   if (info.producer_id.value() < 0) return {};
   if (!key.ends_transaction()) return bad("control record of unknown type from a producer", key.type_id, 1);
+  aborts = key.type == ControlType::abort;
   std::int32_t coordinator_epoch = 0;
   return parse_end_marker(record.value, coordinator_epoch);
 }
@@ -190,7 +191,7 @@ Fault UnitInspector::walk_records_of(ByteView unit, const UnitInfo& info, UnitFa
   if (info.control) {
     fault = decoder_.decode(unit, info, [&](const RecordView& record) {
       records.add(record);
-      if (!control_fault) control_fault = check_control(record, info);
+      if (!control_fault) control_fault = check_control(record, info, it.aborts);
     });
   } else {
     fault = decoder_.decode(unit, info, [&](const RecordView& record) { records.add(record); });

@@ -27,6 +27,8 @@ struct UnitFacts {
   bool has_timestamp = true;
   bool transactional = false;
   bool control = false;
+  /// An ABORT marker; known only if records are looked at.
+  bool aborts = false;
   /// Offsets within it have no record, as compaction leaves it.
   bool sparse = false;
   /// Its records cannot be used, though its checksum is good.

@@ -22,6 +22,7 @@ TopicInfo topic_of(const std::string& name, const TopicEntry& entry) {
   TopicInfo topic;
   topic.name = name;
   topic.format = entry.format;
+  topic.format_settled = true;
   topic.id = entry.id;
   topic.configs = entry.configs;
   topic.tk_made = !entry.adopted;
@@ -115,6 +116,7 @@ void Store::load() {
       topic.name = partition.name.topic;
       topic.state = partition.name.state;
       topic.format = default_format();
+      topic.format_settled = false;
     }
     const auto entry = is_live ? file.topics.find(topic.name) : file.topics.end();
     const bool listed = entry != file.topics.end() && !entry->second.adopted &&
@@ -143,7 +145,10 @@ void Store::settle(Slot& slot, std::size_t index) const {
     try {
       if (!topic.id) topic.id = probe_topic_id(*fs_, partition.directory);
       const auto format = has_format ? std::nullopt : probe_format(*fs_, partition.directory);
-      if (format) topic.format = *format;
+      if (format) {
+        topic.format = *format;
+        topic.format_settled = true;
+      }
       has_format |= format.has_value();
     } catch (const Error&) {
     }

@@ -43,6 +43,8 @@ struct TopicInfo {
   std::string name;
   /// What its segments show, else what tk-topics.json says, else the directory's default.
   TopicFormat format = TopicFormat::json;
+  /// False if that is only the default: nothing is stored in it, and tk-topics.json does not list it.
+  bool format_settled = true;
   /// Of tk-topics.json, else of the first partition.metadata that can be read.
   std::optional<Uuid> id;
   /// Set through tk-topics.json; empty for other topics.

@@ -79,4 +79,5 @@ def main(words):
     return batch(words[0], records, **options)
 
 
-print(main(sys.argv[1:]).hex())
+if __name__ == "__main__":
+    print(main(sys.argv[1:]).hex())

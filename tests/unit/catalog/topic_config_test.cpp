@@ -59,7 +59,8 @@ TEST_CASE("configs: every key of Kafka 4.4 with its default") {
       {"unclean.leader.election.enable", "false"},
   };
   const auto keys = config_keys();
-  for (const auto& [key, value] : kafka) {
+  for (const auto& row : kafka) {
+    const char *const key = row.first, *const value = row.second;
     CHECK_MESSAGE(std::ranges::find(keys, key) != keys.end(), key);
     CHECK_MESSAGE(config_default(key) == std::string_view(value), key);
     CHECK_MESSAGE(check_config(key, value) == value, key);

@@ -123,8 +123,10 @@ TEST_CASE("topics file: hostile members") {
       {"t", id + R"(,"partitions":1,"format":"json","configs":{"a":null})"},
   };
   for (const auto& [name, members] : bad) {
-    const auto error = fault(topic(name, members));
-    REQUIRE_MESSAGE(error, name, " ", members);
+    const std::string members_text = topic(name, members);
+    const auto error = fault(members_text);
+    CAPTURE(members_text);
+    REQUIRE(error);
     CHECK(error->code() == ErrorCode::corrupt_state);
   }
   // Many partitions in many topics are bounded in all.

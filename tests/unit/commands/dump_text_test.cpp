@@ -150,3 +150,31 @@ TEST_CASE("a json record is one line whatever it holds") {
         "isvalid: "
         "true key: k payload: a\\nb\\\\\\xff\\x07\n");
 }
+
+TEST_CASE("numbers of every length") {
+  RecordView record;
+  DumpStyle style;
+  std::int64_t power = 1;
+  for (int digits = 1; digits <= 19; ++digits, power *= digits <= 18 ? 10 : 1) {
+    for (const std::int64_t number : {power - 1, power, power + 1, -power}) {
+      RecordLines lines(style);
+      record.offset = Offset(number);
+      record.timestamp = number;
+      Buffer to;
+      lines.append_record(to, record);
+      CHECK(text_of(to) == "| offset: " + std::to_string(number) + " CreateTime: " + std::to_string(number) +
+                               " keySize: -1 valueSize: -1 sequence: -1 headerKeys: []\n");
+    }
+  }
+  for (const std::int64_t number : {INT64_MAX, INT64_MIN}) {
+    RecordLines lines(style);
+    record.offset = Offset(number);
+    record.timestamp = number;
+    record.timestamp_type = TimestampType::none;
+    Buffer to;
+    lines.append_record(to, record);
+    CHECK(text_of(to) == "| offset: " + std::to_string(number) +
+                             " NoTimestampType: " + std::to_string(number) +
+                             " keySize: -1 valueSize: -1 sequence: -1 headerKeys: []\n");
+  }
+}

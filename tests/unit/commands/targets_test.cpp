@@ -50,15 +50,6 @@ using Kinds = std::vector<Target::Kind>;
 
 }  // namespace
 
-TEST_CASE("names of partitions end in a dash and a number") {
-  CHECK(parse_partition_name("a-b-2")->topic == "a-b");
-  CHECK(parse_partition_name("a-b-2")->partition == 2);
-  for (const char* name : {"a", "-1", "a-", "a-x", "a-01", "a-99999999999", "a-1.ffff-delete", "a--1x"}) {
-    CAPTURE(name);
-    CHECK_FALSE(parse_partition_name(name));
-  }
-}
-
 TEST_CASE("a name is a topic, a partition, or a path, in this order") {
   MemoryFileSystem fs;
   for (const char* directory :

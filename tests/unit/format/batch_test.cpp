@@ -117,13 +117,10 @@ TEST_CASE("the independent encoder's batches: A, H, O, TX") {
   builder.add(kT, "k", "a", {});
   builder.add(kT, "k", "b", {});
   BatchFields fields;
-  fields.leader_epoch = LeaderEpoch(1);
   fields.attribute_bits = kTransactionalBit;
   fields.producer_id = ProducerId(4005);
   fields.producer_epoch = 18;
   fields.base_sequence = 0;
-  fields.leader_epoch =
-      LeaderEpoch(load_be<std::int32_t>(from_hex(vectors::kTX).data() + batch_layout::kLeaderEpoch));
   CHECK(finish(builder, fields) == from_hex(vectors::kTX));
 }
 

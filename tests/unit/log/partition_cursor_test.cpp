@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "core/io/memory_file_system.h"
+#include "core/log/index_file.h"
+#include "core/log/tail_scan.h"
 #include "core/log/unit_walk.h"
 #include "tests/support/log_maker.h"
 
@@ -16,7 +18,6 @@ struct ReadBack {
   std::vector<std::int64_t> offsets;  // first offsets of the good units that end at or above the start
   std::vector<std::string> damage;    // segment base:position+size
   bool tail = false;
-  friend bool operator==(const ReadBack&, const ReadBack&) = default;
 };
 
 ReadBack read_from(FileSystem& fs, std::int64_t start,

@@ -182,8 +182,9 @@ TEST_CASE("wrong indexes cost time and hide nothing") {
     offset_indexes.emplace_back("mid-batch", mid_batch);
     offset_indexes.emplace_back("wrong batch", wrong_batch);
     offset_indexes.emplace_back("of first offsets", one_ahead);
-    for (const auto& [name, offsets] : offset_indexes) {
-      CAPTURE(name);
+    for (const auto& index : offset_indexes) {
+      const Bytes& offsets = index.second;
+      CAPTURE(index.first);
       MemoryFileSystem fs;
       const SegmentFile segment = write(fs, log, {offsets, good.times});
       check_all_lookups(fs, segment, log);
@@ -203,8 +204,9 @@ TEST_CASE("wrong indexes cost time and hide nothing") {
         {"garbage behind", good.times + random.bytes(120)},
         {"too late", from_hex("7fffffffffffffff 00000001")},
     };
-    for (const auto& [name, times] : time_indexes) {
-      CAPTURE(name);
+    for (const auto& index : time_indexes) {
+      const Bytes& times = index.second;
+      CAPTURE(index.first);
       MemoryFileSystem fs;
       const SegmentFile segment = write(fs, log, {good.offsets, times});
       CHECK(largest_timestamp(fs, segment) == largest(log));

@@ -347,7 +347,7 @@ TEST_CASE("a zero tail of 64 MiB is one finding, soon (R03)") {
 }
 
 TEST_CASE("files made to mislead take time in proportion to their size") {
-  constexpr std::size_t kSize = 4U << 20;
+  constexpr std::size_t kSize = 1U << 20;
   const auto filled = [&](auto&& next) {
     Bytes bytes;
     while (bytes.size() < kSize) {
@@ -381,15 +381,14 @@ TEST_CASE("files made to mislead take time in proportion to their size") {
          return at_offset(from_hex(vectors::kA), 1000000000 - 2 * (++offset % 2));
        })},
   };
-  for (const auto& [name, bytes] : files) {
-    CAPTURE(name);
+  for (const auto& file : files) {
+    const Bytes& bytes = file.second;
+    CAPTURE(file.first);
     for (const std::size_t chunk : {kSmallChunk, SegmentScanner::kDefaultChunk}) {
       CAPTURE(chunk);
       const auto start = std::chrono::steady_clock::now();
       const Scanned scanned = scan_bytes(bytes, 0, chunk);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      MESSAGE(name << " " << chunk << ": " << seconds << " s, "
-                   << static_cast<double>(scanned.bytes_read) / kSize << " times the file");
       CHECK(seconds < 20);
       CHECK(scanned.bytes_read < 100 * bytes.size());
     }

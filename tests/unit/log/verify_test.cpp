@@ -266,8 +266,8 @@ TEST_CASE("leader epochs: they never go back, and the checkpoint agrees") {
   };
   CHECK(with_checkpoint("0\n2\n0 0\n1 1\n").problems.empty());
   CHECK(with_checkpoint("0\n3\n0 0\n1 1\n2 3\n").problems.empty());
-  for (const char* text : {"0\n2\n0 0\n1 2\n", "0\n2\n0 0\n", "7\n1\n0 0\n", "0\n2\n1 0\n0 1\n",
-                           "0\n1\n1 1\n", "0\n3\n0 0\n1 1\n2 9\n"}) {
+  for (const char* text :
+       {"0\n2\n0 0\n1 2\n", "0\n2\n0 0\n", "7\n1\n0 0\n", "0\n2\n1 0\n0 1\n", "0\n3\n0 0\n1 1\n2 9\n"}) {
     CAPTURE(text);
     CHECK(with_checkpoint(text).has(Severity::derived, "epoch_checkpoint"));
   }
