@@ -47,6 +47,10 @@ void set_end(const ConsumeOptions& options, Context& context, PartitionPlan& pla
   const bool open_ended = options.follow && options.isolation == Isolation::read_uncommitted;
   plan.scope.below =
       open_ended && options.until.kind == UntilSpec::Kind::never ? Offset(INT64_MAX) : readable_end;
+  // The view ends by file sizes. A damaged end has no offset of its own: it is read to be named.
+  if (plan.view.end_state == TailScan::Stop::damaged && readable_end == plan.view.log_end) {
+    plan.scope.below = Offset(INT64_MAX);
+  }
   if (options.until.kind == UntilSpec::Kind::offset) {
     plan.scope.below =
         open_ended ? Offset(options.until.value) : std::min(readable_end, Offset(options.until.value));

@@ -86,7 +86,7 @@ ten() { # topic t: ten records at T, T+10, ...
   equal "$(tr ' ' '\n' <<< "$output" | sort | tr '\n' ' ' | xargs)" "t1 t2"
 }
 
-@test "filters: --grep, --key, --count, --latest-per-key" {
+@test "filters: --grep, --key, --count" {
   ten
   equal "$(values --grep '[57]$')" "v5 v7"
   equal "$(values --key k2)" "v2 v5 v8"
@@ -95,9 +95,6 @@ ten() { # topic t: ten records at T, T+10, ...
   tk_is 0 consume t --count --key k0
   equal "$output" 4
   tk_is 2 consume t --grep '('
-  printf 'a:1\nb:1\nb:2\nc:1\nc:NIL\n' | tk produce u -K : --null-marker NIL -q
-  tk_is 0 consume u --latest-per-key -J
-  equal "$(rows '"\(.key)@\(.offset)"')" "a@0 b@2"
 }
 
 @test "follow: what is appended later comes at once, and a quiet time ends it" {

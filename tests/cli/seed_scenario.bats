@@ -3,22 +3,22 @@ load common
 
 fifty_records() { # FORMAT: 50 keyed records in ten runs, tiny segments
   tk_is 0 topics create orders -p 1 --format "$1" -c segment.bytes=1024
-  local i j
-  for ((i = 0; i < 50; i += 5)); do
-    for ((j = i; j < i + 5; j++)); do echo "user-$((j % 4)):order $j"; done > lines
+  local from j # not i: bats' own run uses that name
+  for ((from = 0; from < 50; from += 5)); do
+    for ((j = from; j < from + 5; j++)); do echo "user-$((j % 4)):order $j, of some length, so that the segments roll"; done > lines
     tk_is 0 produce orders --json -K : < lines
-    equal "$(rows '[.topic, .partition, .base_offset, .last_offset, .count] | @csv' | tail -n 1)" "\"orders\",0,$i,$((i + 4)),5"
+    equal "$(rows '[.topic, .partition, .base_offset, .last_offset, .count] | @csv' | tail -n 1)" "\"orders\",0,$from,$((from + 4)),5"
   done
 }
 
 read_back() {
   [ "$(segment_files logs/orders-0 | wc -l)" -ge 3 ]
   tk_is 0 consume orders -J
-  equal "$(rows '"\(.offset) \(.key) \(.value)"')" "$(for i in {0..49}; do echo -n "$i user-$((i % 4)) order $i "; done | sed 's/ $//')"
+  equal "$(rows '"\(.offset) \(.key) \(.value)"')" "$(for i in {0..49}; do echo -n "$i user-$((i % 4)) order $i, of some length, so that the segments roll "; done | sed 's/ $//')"
   tk_is 0 consume orders -J -o 27 -n 3
   equal "$(rows .offset)" "27 28 29"
   tk_is 0 consume orders -K : -o 49
-  equal "$output" "user-1:order 49"
+  equal "$output" "user-1:order 49, of some length, so that the segments roll"
   tk_is 0 verify
 }
 

@@ -126,17 +126,6 @@ summary() { jq -c "select(.type == \"summary\") | $1" <<< "$output"; }
   contains "$(jq -r 'select(.type == "problem") | .kind' <<< "$output")" foreign
 }
 
-@test "copies of a partition are compared" {
-  put one/t-0/$SEGMENT A B C
-  put two/t-0/$SEGMENT A B
-  run --separate-stderr "$TK" verify ./one ./two --json
-  [[ $status == [03] ]]
-  equal "$(jq -c 'select(.type == "compare") | [.partition, .log_end_offsets, .common_end, .first_difference]' <<< "$output")" '["t-0",[3,2],2,null]'
-  put two/t-0/$SEGMENT A C@1 C # another batch at offset 1
-  run --separate-stderr "$TK" verify ./one ./two --json
-  equal "$(jq -c 'select(.type == "compare") | [.log_end_offsets, .first_difference]' <<< "$output")" '[[3,3],1]'
-}
-
 @test "a partition that a live writer holds may end in an incomplete record" {
   (echo a; sleep 2) | tk produce t -q --linger-ms 10 3>&- &
   local writer=$!
