@@ -237,9 +237,9 @@ class Import {
     Error told(error.code(), fmt::format("{}; {} holds what was before it, {} record{}", error.message(),
                                          to_.name(), total_.count, total_.count == 1 ? "" : "s"));
     if (error.position()) {
-      static_cast<void>(std::move(told).at(error.path(), *error.position()));
+      told = std::move(told).at(error.path(), *error.position());
     } else {
-      static_cast<void>(std::move(told).at(error.path()));
+      told = std::move(told).at(error.path());
     }
     throw std::move(told).hint(
         error.hint().empty() ? "an import cannot go on where it stopped: begin anew in an empty partition"

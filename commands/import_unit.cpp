@@ -104,7 +104,8 @@ std::string UnitRebuilder::begin_batch(const DumpBatch& batch) {
                                  (transactional ? kTransactionalBit : 0) | (control_ ? kControlBit : 0) |
                                  (horizon ? kDeleteHorizonBit : 0));
 
-  std::int32_t leader_epoch = legacy_ ? -1 : 0;
+  // An epoch that was left out goes on as it was; one that goes back would be damage.
+  std::int32_t leader_epoch = legacy_ ? kNoLeaderEpoch.value() : latest_epoch_.value();
   std::int64_t producer = -1;
   std::string fault = fit("leader_epoch", batch.leader_epoch, leader_epoch, INT32_MIN);
   if (fault.empty()) fault = fit("producer_id", batch.producer_id, producer, INT64_MIN);
@@ -114,6 +115,7 @@ std::string UnitRebuilder::begin_batch(const DumpBatch& batch) {
   fields_.base_offset = first_;
   fields_.last_offset_delta = static_cast<std::int32_t>(last_ - first_);
   fields_.leader_epoch = LeaderEpoch(leader_epoch);
+  latest_epoch_ = std::max(latest_epoch_, fields_.leader_epoch);
   fields_.producer_id = ProducerId(producer);
   fields_.base_timestamp = batch.delete_horizon_ms ? batch.delete_horizon_ms : batch.base_timestamp;
   given_max_timestamp_ = batch.max_ts;

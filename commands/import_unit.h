@@ -60,6 +60,7 @@ class UnitRebuilder {
 
   BatchBuilder builder_;
   BatchFields fields_;
+  LeaderEpoch latest_epoch_{0};
   Compression compression_;
   bool append_time_ = false;
   std::optional<std::int64_t> given_max_timestamp_;

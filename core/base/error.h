@@ -44,18 +44,18 @@ class Error : public std::exception {
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
   /// The file or directory concerned.
-  Error at(std::string path) && {
+  [[nodiscard]] Error at(std::string path) && {
     path_ = std::move(path);
     return std::move(*this);
   }
   /// The byte position in that file.
-  Error at(std::string path, std::uint64_t position) && {
+  [[nodiscard]] Error at(std::string path, std::uint64_t position) && {
     path_ = std::move(path);
     position_ = position;
     return std::move(*this);
   }
   /// What the user can do about it; only where it is certain to help.
-  Error hint(std::string hint) && {
+  [[nodiscard]] Error hint(std::string hint) && {
     hint_ = std::move(hint);
     return std::move(*this);
   }

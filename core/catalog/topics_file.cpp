@@ -45,11 +45,7 @@ class Reader {
  private:
   [[noreturn]] void refuse(std::string message, std::optional<std::uint64_t> position = {}) const {
     Error error(ErrorCode::corrupt_state, std::move(message));
-    if (position) {
-      std::move(error).at(path_, *position);
-    } else {
-      std::move(error).at(path_);
-    }
+    error = position ? std::move(error).at(path_, *position) : std::move(error).at(path_);
     throw std::move(error).hint(
         "repair the file, or move it away: partitions and their records are found without it, configs are "
         "not");

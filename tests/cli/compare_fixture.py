@@ -124,7 +124,8 @@ def goldens(directory):
         path, _, option = re.sub(r"\.txt(\.gz)?$", "", os.path.relpath(file, base)).rpartition("__")
         if "~" in path:
             path = next((n for n in partitions(directory) if n.startswith(path.split("~")[0])), "?") + "/" + os.path.basename(path)
-        if option in OPTIONS and os.path.exists(f"{directory}/{path}"):
+        covered = path.endswith((".log", ".index", ".timeindex"))  # what dump-log knows
+        if covered and option in OPTIONS and os.path.exists(f"{directory}/{path}"):
             with (gzip.open if file.endswith(".gz") else open)(file, "rb") as f:
                 yield path, option, f.read()
 

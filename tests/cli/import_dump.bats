@@ -64,7 +64,7 @@ a, b, o = (bytes.fromhex(text) for text in sys.argv[3:])
 with open(sys.argv[2], "wb") as out:
     out.write(patched(a, 3, []))
     # The horizon takes the place of the base timestamp, and the record's delta is relative to it: -2 as a varint.
-    out.write(patched(b, 3, [(22, b"\x40"), (63, b"\x03")]))
+    out.write(patched(b, 3, [(22, b"\x40"), (35, struct.pack(">q", 1699999999999)), (63, b"\x03")]))
     # Log append time: the broker's maximum counts, the deltas are those of the producer.
     out.write(patched(o, 7, [(22, b"\x08"), (35, struct.pack(">q", 1700000009999))]))
 PY

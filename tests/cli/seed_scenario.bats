@@ -56,7 +56,7 @@ cut_everywhere() { # the last stored unit cut to every length from nothing to al
   local file=logs/orders-0/$SEGMENT length
   equal "$(head -c 8 "$file" | xxd -p)" 0000000000000000
   length=$((16#$(head -c 12 "$file" | tail -c 4 | xxd -p)))
-  equal "$(tail -c +13 "$file" | head -c "$length" | jq -r '.key + " " + .value')" "user-0 order 0"
+  equal "$(tail -c +13 "$file" | head -c "$length" | jq -r '.key + " " + .value')" "user-0 order 0, of some length, so that the segments roll"
 }
 @test "json: cut at every byte of the last record, recovered by the next append" {
   fifty_records json
