@@ -1,8 +1,35 @@
 #include "core/log/log_view.h"
 
+#include <algorithm>
+
+#include "core/format/batch.h"
 #include "core/log/segment_lookup.h"
 
 namespace tk {
+
+namespace {
+
+// A good batch at the very end whose offsets overlap those before it is damage to a reader, but what is
+// appended next must lie above it all the same, as a broker has it.
+Offset end_with_misplaced(FileSystem& fs, const SegmentFile& segment, const TailScan& scan) {
+  if (scan.damage.empty()) return scan.next_offset;
+  const DamageRange& last = scan.damage.back();
+  if (last.next_good || last.fault.kind != FaultKind::offset_regression || last.size < kBatchHeader) {
+    return scan.next_offset;
+  }
+  const auto file = fs.open(segment.log_path, OpenMode::read);
+  Buffer unit;
+  unit.resize(static_cast<std::size_t>(std::min<std::uint64_t>(last.size, 16U << 20)));
+  unit.cut(file->read_at(last.position, {unit.data(), unit.size()}));
+  const Frame frame = frame_unit(unit.view(), unit.size());
+  if (frame.status != FrameStatus::whole || check_unit(unit.view().first(frame.size), frame.kind))
+    return scan.next_offset;
+  const Offset end = last_offset_of(unit.view().first(frame.size), frame.kind) + 1;
+  return end - scan.next_offset < static_cast<std::int64_t>(last.size) ? std::max(scan.next_offset, end)
+                                                                       : scan.next_offset;
+}
+
+}  // namespace
 
 std::uint64_t LogView::bytes() const {
   std::uint64_t sum = 0;
@@ -26,7 +53,7 @@ LogView open_log_view(FileSystem& fs, const std::string& directory,
                         .after = from.after,
                         .below = {}};
   const TailScan scan = scan_to_end(fs, last, range);
-  view.log_end = scan.next_offset;
+  view.log_end = end_with_misplaced(fs, last, scan);
   view.end_state = scan.stop;
   view.tail = scan.tail;
   view.last_segment_end = scan.tail_size > 0 ? scan.tail_position : last.size;

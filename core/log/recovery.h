@@ -95,7 +95,9 @@ struct RecoveryOptions {
   bool trust_index = false;
   /// Everything below is trusted (a broker's recovery point); without it the last segment is looked at.
   std::optional<Offset> recovery_point;
+  /// The topic's index.interval.bytes; with `infer_interval` only where the indexes on disk do not tell.
   std::int64_t index_interval = 4096;
+  bool infer_interval = true;
 };
 
 RecoveryPlan plan_recovery(FileSystem& fs, const std::string& directory, const RecoveryOptions& options);

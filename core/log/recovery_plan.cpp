@@ -6,6 +6,7 @@
 #include "core/format/checkpoint_file.h"
 #include "core/format/record_decoder.h"
 #include "core/log/broker_scan.h"
+#include "core/log/index_check.h"
 #include "core/log/index_file.h"
 #include "core/log/partition_cursor.h"
 #include "core/log/recovery.h"
@@ -47,29 +48,40 @@ std::int64_t count_records(ByteView unit, UnitKind kind, const UnitInfo& info, R
   return count;
 }
 
-/// True if an index file holds what a rebuild would give: the same entries, and for the time index possibly
-/// the final one less; zeros behind them are a preallocation.
-bool index_fits(FileSystem& fs, const std::string& path, const Buffer& rebuilt, std::size_t entry,
-                bool final_optional) {
-  std::string held;
-  try {
-    held = read_whole(fs, path);
-  } catch (const Error&) {
-    return false;
+/// True if an index should be made anew: it is wrong, it ends in the zeros of a preallocation, or it is empty
+/// where a rebuild would have entries.
+template <class Check>
+bool must_rebuild(FileSystem& fs, const std::string& path, Check& check, std::size_t entry,
+                  const Buffer& rebuilt) {
+  if (check.verdict().state == IndexState::wrong) return true;
+  const auto stat = fs.stat(path);
+  return !stat || stat->size != check.entries() * entry || (check.entries() == 0 && !rebuilt.empty());
+}
+
+/// The least number of bytes that the indexes of a partition leave between two entries: what tells the
+/// setting they were written with where nothing else does. An interval of one less makes the same entries
+/// again.
+std::optional<std::int64_t> spacing_of_indexes(FileSystem& fs, const PartitionFiles& files) {
+  std::optional<std::int64_t> least;
+  for (const SegmentFile& segment : files.segments) {
+    if (!segment.has_index) continue;
+    const OffsetIndexFile index(fs, segment.beside(kIndexSuffix), segment.base);
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < index.count(); ++i) {
+      const std::int64_t position = index.at(i).position;
+      if (position <= before || position > static_cast<std::int64_t>(segment.size)) break;
+      if (!least || position - before < *least) least = position - before;
+      before = position;
+    }
   }
-  while (held.size() >= entry && held.size() > rebuilt.size() &&
-         std::string_view(held).substr(held.size() - 1) == std::string_view("\0", 1)) {
-    held.pop_back();
-  }
-  const std::string_view wanted = as_text(rebuilt.view());
-  return held == wanted ||
-         (final_optional && wanted.size() >= entry && held == wanted.substr(0, wanted.size() - entry));
+  return least;
 }
 
 /// One segment scanned to its end, with everything that a plan needs.
 struct Scanned {
   TailScan scan;
   IndexBuilder index;
+  bool indexes_wrong = true;
   std::vector<ByteRange> good;             // in order, joined
   std::vector<std::int64_t> good_records;  // records in each of them
   std::vector<DamageRange> bad_records;    // good checksum, bad inside
@@ -97,8 +109,11 @@ class Planner {
       plan_leader_epochs(files, true);
       return;
     }
+    if (options_.infer_interval)
+      plan_.index_interval = spacing_of_indexes(fs_, files).value_or(plan_.index_interval + 1) - 1;
     const std::size_t first = start_segment(files);
     Offset after(-1);
+    if (first > 0) after = last_offset_in(files.segments[first - 1]);
     for (std::size_t i = first; i < files.segments.size(); ++i) after = plan_segment(files, i, after);
     count_records_behind();
     plan_leader_epochs(files, first == 0 && !trusts_tail(files, first));
@@ -113,6 +128,19 @@ class Planner {
  private:
   [[nodiscard]] bool trusts_tail(const PartitionFiles& files, std::size_t i) const {
     return options_.trust_index && !options_.full && i + 1 == files.segments.size();
+  }
+
+  /// The last offset of a segment that is not looked at any further.
+  [[nodiscard]] Offset last_offset_in(const SegmentFile& segment) const {
+    const TrustedPlace place = find_last_indexed(fs_, segment);
+    return scan_to_end(fs_, segment,
+                       {.position = place.position,
+                        .end = segment.size,
+                        .segment_base = segment.base,
+                        .after = place.after,
+                        .below = {}})
+               .next_offset -
+           1;
   }
 
   std::size_t start_segment(const PartitionFiles& files) const {
@@ -201,12 +229,9 @@ void Planner::settle_leftovers(PartitionFiles& files) {
 
 Scanned Planner::scan(const PartitionFiles& files, std::size_t i, Offset after) {
   const SegmentFile& segment = files.segments[i];
-  Scanned out{{}, IndexBuilder(segment.base, options_.index_interval), {}, {}, {}};
-  ScanRange range{.position = 0,
-                  .end = segment.size,
-                  .segment_base = segment.base,
-                  .after = std::max(after, segment.base - 1),
-                  .below = {}};
+  Scanned out{{}, IndexBuilder(segment.base, plan_.index_interval), true, {}, {}, {}};
+  ScanRange range{
+      .position = 0, .end = segment.size, .segment_base = segment.base, .after = after, .below = {}};
   if (trusts_tail(files, i)) {
     const TrustedPlace place = find_last_indexed(fs_, segment);
     range.position = place.position;
@@ -226,6 +251,14 @@ Scanned Planner::scan(const PartitionFiles& files, std::size_t i, Offset after) 
   };
   if (range.position > 0) add_good(0, range.position, 0);
   RecordDecoder decoder;
+  const bool is_last = i + 1 == files.segments.size();
+  std::optional<OffsetIndexCheck> offsets;
+  std::optional<TimeIndexCheck> times;
+  if (range.position == 0 && segment.has_index && segment.has_time_index) {
+    offsets.emplace(fs_, segment, is_last);
+    times.emplace(fs_, segment, is_last);
+  }
+  Offset before = range.after;
   out.scan = scan_to_end(fs_, segment, range, [&](ByteView unit, UnitKind kind, std::uint64_t position) {
     UnitInfo info;
     Fault fault = read_unit_info(unit, kind, info);
@@ -238,9 +271,28 @@ Scanned Planner::scan(const PartitionFiles& files, std::size_t i, Offset after) 
     Fault ignored;
     add_good(position, position + unit.size(), fault ? 0 : count_records(unit, kind, info, decoder, ignored));
     out.index.add(info.last_offset, position, unit.size(), info.max_timestamp);
+    if (offsets) {
+      const bool first_known = kind != UnitKind::legacy || !info.compressed();
+      const IndexedUnit indexed{
+          position,         unit.size(),        first_known ? info.base_offset : before + 1,
+          info.last_offset, info.max_timestamp, kind,
+          info.magic != 0};
+      offsets->add(indexed);
+      times->add(indexed);
+    }
+    before = info.last_offset;
     if (info.leader_epoch.value() >= 0 && kind != UnitKind::legacy)
       epochs_.assign(info.leader_epoch, info.base_offset);
   });
+  out.index.add_final_time_entry();
+  if (offsets && out.scan.damage.empty()) {
+    offsets->finish();
+    times->finish();
+    out.indexes_wrong = must_rebuild(fs_, segment.beside(kIndexSuffix), *offsets, OffsetIndexEntry::kSize,
+                                     out.index.offset_entries()) ||
+                        must_rebuild(fs_, segment.beside(kTimeIndexSuffix), *times, TimeIndexEntry::kSize,
+                                     out.index.time_entries());
+  }
   return out;
 }
 
@@ -329,15 +381,8 @@ Offset Planner::plan_segment(const PartitionFiles& files, std::size_t i, Offset 
   plan_.log_end = segment.next_offset;
   // A partly scanned segment keeps its index; one that changes gets a new one.
   const bool partial = trusts_tail(files, i) && find_last_indexed(fs_, segment.segment).entry.has_value();
-  IndexBuilder& index = scanned.index;
-  index.add_final_time_entry();
-  const bool is_last = i + 1 == files.segments.size();
-  segment.rebuild_indexes =
-      segment.cut_bytes > 0 || (!partial && segment.action != RecoveryAction::refused &&
-                                (!index_fits(fs_, segment.segment.beside(kIndexSuffix),
-                                             index.offset_entries(), OffsetIndexEntry::kSize, false) ||
-                                 !index_fits(fs_, segment.segment.beside(kTimeIndexSuffix),
-                                             index.time_entries(), TimeIndexEntry::kSize, is_last)));
+  segment.rebuild_indexes = segment.cut_bytes > 0 ||
+                            (!partial && segment.action != RecoveryAction::refused && scanned.indexes_wrong);
   const Offset last = segment.next_offset - 1;
   plan_.segments.push_back(std::move(segment));
   return std::max(after, last);
@@ -394,7 +439,7 @@ void Planner::decide(const PartitionFiles& files, std::size_t i, const Scanned& 
 }
 
 void Planner::decide_as_broker(SegmentRecovery& segment) {
-  const BrokerScan scan = scan_as_broker(fs_, segment.segment, options_.index_interval);
+  const BrokerScan scan = scan_as_broker(fs_, segment.segment, plan_.index_interval);
   segment.valid_bytes = scan.valid_bytes;
   segment.next_offset = scan.next_offset;
   segment.keep = {{0, scan.valid_bytes}};

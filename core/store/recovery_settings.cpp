@@ -36,6 +36,7 @@ RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path) {
     const TopicInfo* topic = store.find(name->topic);
     if (topic != nullptr) {
       options.index_interval = log_config(topic->configs).index_interval_bytes;
+      options.infer_interval = !topic->tk_made;
       options.trust_index = topic->tk_made && !store.is_broker();
     }
     if (store.is_broker() && !fs.stat(join_path(directory, kCleanShutdownFile))) {
