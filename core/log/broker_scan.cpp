@@ -73,6 +73,13 @@ Fault regressed(const char* detail, Offset found, Offset expected) {
   return {FaultKind::offset_regression, detail, found.value(), expected.value()};
 }
 
+BrokerScan emptied(const SegmentFile& segment, Offset found, Offset above) {
+  return {0,
+          regressed("offset does not rise where an index entry is due: the broker empties the segment", found,
+                    above),
+          segment.base};
+}
+
 }  // namespace
 
 BrokerScan scan_as_broker(FileSystem& fs, const SegmentFile& segment, std::int64_t index_interval) {
@@ -114,12 +121,7 @@ BrokerScan scan_as_broker(FileSystem& fs, const SegmentFile& segment, std::int64
       const bool offset_back = any_entry && info.last_offset <= indexed;
       const bool time_back = largest > last_time && largest_at < last_time_at;
       if (offset_back || time_back) {
-        result = {
-            0,
-            regressed("offset does not rise where an index entry is due: the broker empties the segment",
-                      info.last_offset, indexed),
-            segment.base};
-        return result;
+        return emptied(segment, info.last_offset, indexed);
       }
       indexed = info.last_offset;
       any_entry = true;
@@ -132,6 +134,8 @@ BrokerScan scan_as_broker(FileSystem& fs, const SegmentFile& segment, std::int64
     position += step.size;
     result.next_offset = info.last_offset + 1;
   }
+  // The time index gets a final entry when the scan is through.
+  if (largest > last_time && largest_at < last_time_at) return emptied(segment, largest_at, last_time_at);
   result.valid_bytes = std::min(position, segment.size);
   return result;
 }

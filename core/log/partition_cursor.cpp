@@ -49,6 +49,15 @@ Offset first_stored_offset(FileSystem& fs, const SegmentFile& segment) {
   return unit ? std::max(segment.base, unit->first) : segment.base;
 }
 
+std::optional<Offset> upper_bound_of(FileSystem& fs, const std::vector<SegmentFile>& segments,
+                                     std::size_t index) {
+  for (std::size_t next = index + 1; next < segments.size(); ++next) {
+    if (segments[next].size > 0) return first_stored_offset(fs, segments[next]);
+  }
+  if (index + 1 < segments.size()) return segments[index + 1].base;
+  return std::nullopt;
+}
+
 PartitionCursor::PartitionCursor(FileSystem& fs, const LogView& view, Offset start, std::size_t chunk_bytes)
     : fs_(fs), view_(view), chunk_bytes_(chunk_bytes), start_(start), last_(-1) {
   const auto& segments = view.files.segments;
@@ -70,9 +79,7 @@ void PartitionCursor::open_segment(std::size_t index) {
     range.position = place.position;
     range.after = place.after;
   }
-  for (std::size_t next = index + 1; next < segments.size() && !range.below; ++next) {
-    if (segments[next].size > 0) range.below = first_stored_offset(fs_, segments[next]);
-  }
+  range.below = upper_bound_of(fs_, segments, index);
   first_segment_ = false;
   file_ = fs_.open(segment.log_path, OpenMode::read);
   scanner_.emplace(*file_, range, chunk_bytes_);

@@ -46,6 +46,11 @@ class PartitionCursor {
   std::uint64_t position_ = 0;
 };
 
+/// The offset that every unit of segment `index` must lie below: the first one stored in the next segment
+/// that holds anything, else the base of the next one; nothing for the last segment.
+std::optional<Offset> upper_bound_of(FileSystem& fs, const std::vector<SegmentFile>& segments,
+                                     std::size_t index);
+
 /// The first offset stored in a segment, by its first unit if that is whole and not below the segment's base,
 /// else the base.
 Offset first_stored_offset(FileSystem& fs, const SegmentFile& segment);

@@ -237,9 +237,7 @@ Scanned Planner::scan(const PartitionFiles& files, std::size_t i, Offset after) 
     range.position = place.position;
     range.after = place.after;
   }
-  for (std::size_t next = i + 1; next < files.segments.size() && !range.below; ++next) {
-    if (files.segments[next].size > 0) range.below = first_stored_offset(fs_, files.segments[next]);
-  }
+  range.below = upper_bound_of(fs_, files.segments, i);
   const auto add_good = [&](std::uint64_t begin, std::uint64_t end, std::int64_t records) {
     if (!out.good.empty() && out.good.back().end == begin) {
       out.good.back().end = end;

@@ -213,10 +213,16 @@ def check_same_end(rnd, directory, kind_of_check, number):
     except Exception as e:  # a record that only a consumer notices
         want = [(None, str(e))]
     where = (number, kind, os.path.basename(file), position)
+    if answer["log_end_offset"] > 2**31:
+        return  # an offset that cannot be indexed: a broker splits the segment, tk leaves it and names it
     if end != answer["log_end_offset"]:
         kind_of_check.note(False, (where, "end", end, answer["log_end_offset"], code, err[-200:]))
     elif any(r[0] is None for r in want):
         kind_of_check.note(True, "")  # Kafka's reader stopped at an error: only the end is comparable
+    elif code == 3:
+        # Kafka's file reader takes batches as they lie. tk names what is out of line (exit 3) and leaves it out.
+        left = iter(want)
+        kind_of_check.note(all(any(r == w for w in left) for r in got), (where, "not a part of what Kafka reads"))
     else:
         difference = first_difference(got, want)
         kind_of_check.note(not difference, (where, difference))
