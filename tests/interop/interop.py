@@ -204,9 +204,11 @@ def check_same_end(rnd, directory, kind_of_check, number):
     answer = kafka.last("load", f"{theirs}/t-0", f"now={NOW}", "index.interval.bytes=200")
     if "error" in answer:
         return  # damage that keeps a broker from starting has no end to compare
-    code, _, err = tk("recover", mine, "--truncate", "--full")
+    code, planned, err = tk_rows("recover", mine, "--truncate", "--full", "--json")
     _, rows, _ = tk_rows("topics", "describe", "t", "--json", "-d", mine)
     end = rows[0].get("log_end_offset") if rows else None
+    if code == 3 and planned:
+        end = planned[-1]["next_offset"]  # a batch of unknown magic at the very end stays, but is no record to tk
     _, got = tk_records(mine)
     try:
         want = kafka.records(theirs + "/t-0")
