@@ -14,57 +14,12 @@ constexpr std::size_t kWorthAThread = 256U << 10;
 /// How often the holder of a partition looks whether another writer stands in line.
 constexpr std::int64_t kLookEveryMs = 1000;
 
-std::optional<std::string_view> text_of(const char* data, std::int32_t size) {
-  if (size < 0) return std::nullopt;
-  return std::string_view(data, static_cast<std::size_t>(size));
-}
-
 }  // namespace
 
-/// What one chunk became in one partition.
-struct PartitionOutput {
-  Buffer bytes;
-  std::vector<AppendUnit> units;
-  /// Borders of batches: units and records before each.
-  struct Border {
-    std::size_t units = 0;
-    std::int64_t offsets = 0;
-    std::size_t bytes = 0;
-  };
-  std::vector<Border> borders;
-  std::int64_t offsets = 0;  // records in it
-  Offset base;               // reserved
-  LeaderEpoch epoch{0};
-  // The batch being built.
-  BatchBuilder builder;
-  std::size_t open_bytes = 0;  // of a json batch
-  std::int64_t open_records = 0;
-
-  void clear() {
-    bytes.clear();
-    units.clear();
-    borders.clear();
-    offsets = 0;
-    open_bytes = 0;
-    open_records = 0;
-    builder.start();
-  }
-  void close_border() { borders.push_back({units.size(), offsets, bytes.size()}); }
-};
-
-struct AppendPipeline::Job {
+struct AppendPipeline::Job : EncodedChunk {
   InputChunk chunk;
-  ParsedChunk parsed;
   std::string name;
   bool restart = false;
-  std::uint64_t ticket = 0;
-  std::int64_t now_ms = 0;
-  std::vector<std::int32_t> partition_of;  // by record; empty: all to `single`
-  std::int32_t single = 0;
-  std::vector<PartitionOutput> outputs;
-  std::vector<std::int32_t> touched;  // partitions with something in this chunk
-  Compressor compressor;
-  std::vector<HeaderView> headers;
   std::exception_ptr failure;  // of the work; thrown when the job's turn to be given comes
 };
 
@@ -80,6 +35,7 @@ AppendPipeline::AppendPipeline(RecordSource& source, std::int32_t partitions,
       open_log_(std::move(open_log)),
       clock_(clock),
       options_(std::move(options)),
+      encoder_(options_),
       logs_(static_cast<std::size_t>(partitions)),
       next_offsets_(static_cast<std::size_t>(partitions)),
       tallies_(static_cast<std::size_t>(partitions)),
@@ -203,15 +159,15 @@ void AppendPipeline::work(Job& job) {
 
   job.parsed.clear();
   source_.parse(job.chunk, job.parsed);
-  route(job);
-  if (options_.format == TopicFormat::kafka) encode_batches(job);
+  encoder_.route(job);
+  if (options_.format == TopicFormat::kafka) encoder_.encode_batches(job);
   if (job.parsed.fault && options_.format == TopicFormat::json)
-    encode_json(job);  // finds where the last batch closes
+    encoder_.encode_json(job);  // finds where the last batch closes
   reserve_gate_.wait_for(job.ticket);
   reserve(job);
   turn.pass();
   if (options_.format == TopicFormat::json) {
-    encode_json(job);
+    encoder_.encode_json(job);
   } else {
     for (const std::int32_t partition : job.touched) {
       PartitionOutput& output = job.outputs[static_cast<std::size_t>(partition)];
@@ -223,214 +179,6 @@ void AppendPipeline::work(Job& job) {
         at += unit.size;
       }
     }
-  }
-}
-
-namespace {
-
-struct Fields {
-  std::optional<std::string_view> key;
-  std::optional<std::string_view> value;
-  std::int64_t timestamp = 0;
-  std::span<const HeaderView> headers;
-  bool value_is_json = false;
-};
-
-}  // namespace
-
-// Chooses the partition of every record. Records without a key stick to one partition until its batch closes.
-void AppendPipeline::route(Job& job) const {
-  const std::int32_t count = options_.hash_partitions;
-  const auto& records = job.parsed.records;
-  for (const std::int32_t partition : job.touched) job.outputs[static_cast<std::size_t>(partition)].clear();
-  job.touched.clear();
-  job.partition_of.clear();
-  const bool asked =
-      std::any_of(records.begin(), records.end(), [](const InputRecord& r) { return r.partition >= 0; });
-  if (!asked && (options_.partition || count == 1)) {
-    job.single = options_.partition.value_or(0);
-    job.outputs[static_cast<std::size_t>(job.single)].offsets = static_cast<std::int64_t>(records.size());
-    if (!records.empty()) job.touched.push_back(job.single);
-    return;
-  }
-  const auto n = static_cast<std::uint32_t>(count);
-  std::uint32_t sticky = static_cast<std::uint32_t>(options_.sticky_start + job.ticket);
-  std::int64_t sticky_bytes = 0;
-  std::uint32_t turn = sticky;
-  job.partition_of.reserve(records.size());
-  for (const InputRecord& record : records) {
-    std::int32_t partition = 0;
-    if (record.partition >= 0) {
-      partition = record.partition;
-    } else if (options_.partition) {
-      partition = *options_.partition;
-    } else if (options_.partitioner == Partitioner::round_robin) {
-      partition = static_cast<std::int32_t>(turn++ % n);
-    } else if (record.key_size >= 0 && options_.partitioner != Partitioner::sticky) {
-      partition = partition_for_key(options_.partitioner, *text_of(record.key, record.key_size), count);
-    } else {
-      partition = static_cast<std::int32_t>(sticky % n);
-      sticky_bytes += std::max(record.key_size, 0) + std::max(record.value_size, 0) + 8;
-      if (sticky_bytes >= options_.batch_size) {
-        ++sticky;
-        sticky_bytes = 0;
-      }
-    }
-    job.partition_of.push_back(partition);
-    PartitionOutput& output = job.outputs[static_cast<std::size_t>(partition)];
-    if (output.offsets++ == 0) job.touched.push_back(partition);
-  }
-}
-
-namespace {
-
-/// The fields of a record with what the run adds to it.
-Fields fields_of(const ParsedChunk& parsed, const InputRecord& record, std::int64_t now,
-                 const std::vector<HeaderView>& common, std::vector<HeaderView>& scratch) {
-  Fields fields;
-  fields.key = text_of(record.key, record.key_size);
-  fields.value = text_of(record.value, record.value_size);
-  fields.timestamp = now;
-  fields.headers = common;
-  if (record.extra < 0) return fields;
-  const InputExtra& extra = parsed.extras[static_cast<std::size_t>(record.extra)];
-  if (extra.timestamp) fields.timestamp = *extra.timestamp;
-  fields.value_is_json = extra.value_is_json;
-  if (extra.header_count > 0) {
-    scratch.assign(parsed.headers.begin() + extra.first_header,
-                   parsed.headers.begin() + extra.first_header + extra.header_count);
-    scratch.insert(scratch.end(), common.begin(), common.end());
-    fields.headers = scratch;
-  }
-  return fields;
-}
-
-std::size_t payload_bytes(const Fields& fields) {
-  std::size_t bytes = (fields.key ? fields.key->size() : 0) + (fields.value ? fields.value->size() : 0);
-  for (const HeaderView& header : fields.headers) {
-    bytes += 10 + header.name.size() + (header.value ? header.value->size() : 0);
-  }
-  return bytes;
-}
-
-}  // namespace
-
-void AppendPipeline::encode_batches(Job& job) const {
-  const LogConfig& config = options_.config;
-  const auto batch_limit = static_cast<std::size_t>(
-      std::min({options_.batch_size, config.segment_bytes, config.max_message_bytes}));
-  const bool append_time = config.timestamp_type == TimestampType::log_append_time;
-  BatchFields batch;
-  if (append_time) {
-    batch.attribute_bits = kLogAppendTimeBit;
-    batch.max_timestamp = job.now_ms;
-  }
-  for (const std::int32_t partition : job.touched)
-    job.outputs[static_cast<std::size_t>(partition)].offsets = 0;
-
-  auto close = [&](PartitionOutput& output, std::size_t record) {
-    if (output.builder.count() == 0) return true;
-    const std::size_t begin = output.bytes.size();
-    const UnitInfo info = output.builder.finish(batch, options_.compression, job.compressor, output.bytes);
-    if (static_cast<std::int64_t>(info.size) > config.max_message_bytes) {
-      output.bytes.cut(begin);
-      job.parsed.fault = {ErrorCode::message_too_large, record,
-                          fmt::format("the record takes {} bytes, above max.message.bytes {}", info.size,
-                                      config.max_message_bytes)};
-      return false;
-    }
-    output.units.push_back({static_cast<std::uint32_t>(info.size), info.count, info.max_timestamp});
-    output.offsets += info.count;
-    output.close_border();
-    return true;
-  };
-
-  const auto& records = job.parsed.records;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::int32_t partition = job.partition_of.empty() ? job.single : job.partition_of[i];
-    PartitionOutput& output = job.outputs[static_cast<std::size_t>(partition)];
-    const Fields fields = fields_of(job.parsed, records[i], job.now_ms, options_.headers, job.headers);
-    const std::size_t bytes = payload_bytes(fields);
-    if (bytes > static_cast<std::size_t>(INT32_MAX) / 2 ||
-        (output.builder.count() > 0 && output.builder.size_with(bytes) > batch_limit &&
-         !close(output, i - 1))) {
-      if (!job.parsed.fault) {
-        job.parsed.fault = {ErrorCode::message_too_large, i, "the record is larger than any batch can hold"};
-      }
-      break;
-    }
-    output.builder.add(fields.timestamp, fields.key, fields.value, fields.headers);
-    if (output.builder.size() >= batch_limit && !close(output, i)) break;
-  }
-  if (!job.parsed.fault) {
-    for (const std::int32_t partition : job.touched) {
-      if (!close(job.outputs[static_cast<std::size_t>(partition)], records.size() - 1)) break;
-    }
-  }
-}
-
-// With a fault in the chunk this runs once before the reservation, to see which records are in batches that
-// closed.
-void AppendPipeline::encode_json(Job& job) const {
-  const LogConfig& config = options_.config;
-  const bool append_time = config.timestamp_type == TimestampType::log_append_time;
-  const auto& records = job.parsed.records;
-  std::vector<Offset> next(job.outputs.size());
-  for (const std::int32_t partition : job.touched) {
-    PartitionOutput& output = job.outputs[static_cast<std::size_t>(partition)];
-    next[static_cast<std::size_t>(partition)] = output.base;
-    output.bytes.clear();
-    output.units.clear();
-    output.borders.clear();
-    output.open_bytes = 0;
-    output.open_records = 0;
-  }
-  auto close = [](PartitionOutput& output) {
-    output.close_border();
-    output.borders.back().offsets = static_cast<std::int64_t>(output.units.size());
-    output.open_bytes = 0;
-  };
-  RecordView view;
-  JsonFields json;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const auto p = static_cast<std::size_t>(job.partition_of.empty() ? job.single : job.partition_of[i]);
-    PartitionOutput& output = job.outputs[p];
-    if (static_cast<std::int64_t>(output.units.size()) >= output.offsets) continue;  // cut off by a fault
-    const Fields fields = fields_of(job.parsed, records[i], job.now_ms, options_.headers, job.headers);
-    view.key = fields.key;
-    view.value = fields.value;
-    view.timestamp = append_time ? job.now_ms : fields.timestamp;
-    view.headers = fields.headers;
-    view.value_is_json = fields.value_is_json;
-    json.leader_epoch = output.epoch;
-    const std::size_t begin = output.bytes.size();
-    const bool huge = payload_bytes(fields) > static_cast<std::size_t>(INT32_MAX) / 8;
-    if (!huge) encode_json_record(output.bytes, next[p], view, json);
-    const std::size_t size = output.bytes.size() - begin;
-    if (huge || static_cast<std::int64_t>(size) > config.max_message_bytes) {
-      output.bytes.cut(begin);
-      if (!job.parsed.fault || job.parsed.fault->record > i) {
-        job.parsed.fault = {ErrorCode::message_too_large, i,
-                            fmt::format("the record takes {} bytes, above max.message.bytes {}", size,
-                                        config.max_message_bytes)};
-      }
-      break;
-    }
-    ++next[p];
-    output.units.push_back({static_cast<std::uint32_t>(size), 1, view.timestamp});
-    output.open_bytes += size;
-    if (static_cast<std::int64_t>(output.open_bytes) >= options_.batch_size) close(output);
-  }
-  for (const std::int32_t partition : job.touched) {
-    PartitionOutput& output = job.outputs[static_cast<std::size_t>(partition)];
-    if (!job.parsed.fault && output.open_bytes > 0) close(output);
-    if (!job.parsed.fault) continue;
-    // Only whole batches before the fault are kept.
-    const PartitionOutput::Border last =
-        output.borders.empty() ? PartitionOutput::Border{} : output.borders.back();
-    output.bytes.cut(last.bytes);
-    output.units.resize(last.units);
-    output.offsets = last.offsets;
   }
 }
 

@@ -21,58 +21,11 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/ordered_workers.h"
-#include "core/format/batch.h"
-#include "core/format/json_record.h"
 #include "core/io/line_input.h"
+#include "core/log/chunk_encoder.h"
 #include "core/log/partition_log.h"
-#include "core/log/partitioner.h"
 
 namespace tk {
-
-/// One record of input. It points into its chunk; 32 bytes, since a chunk has thousands.
-struct InputRecord {
-  const char* key = nullptr;
-  const char* value = nullptr;
-  std::int32_t key_size = -1;    // -1: null
-  std::int32_t value_size = -1;  // -1: null
-  std::int32_t partition = -1;   // asked for by the input; -1: by the partitioner
-  std::int32_t extra = -1;       // index of an InputExtra; -1: none
-};
-
-/// What only some records have.
-struct InputExtra {
-  std::optional<std::int64_t> timestamp;
-  std::uint32_t first_header = 0;
-  std::uint32_t header_count = 0;
-  bool value_is_json = false;
-};
-
-/// What is wrong with a record of the input; its number is known only when its turn comes.
-struct InputFault {
-  ErrorCode code = ErrorCode::invalid_record;
-  /// Which record of the chunk, from 0.
-  std::size_t record = 0;
-  std::string message;
-};
-
-/// A chunk of input split into records.
-struct ParsedChunk {
-  std::vector<InputRecord> records;
-  std::vector<InputExtra> extras;
-  std::vector<HeaderView> headers;
-  /// Text that was decoded from the chunk (escapes); blocks never move.
-  std::vector<std::unique_ptr<std::string>> texts;
-  /// Ends the input: the records before it count.
-  std::optional<InputFault> fault;
-
-  void clear() {
-    records.clear();
-    extras.clear();
-    headers.clear();
-    texts.clear();
-    fault.reset();
-  }
-};
 
 /// Where records come from.
 class RecordSource {
@@ -105,23 +58,7 @@ struct PartitionTally {
 
 class AppendPipeline {
  public:
-  struct Options {
-    TopicFormat format = TopicFormat::json;
-    LogConfig config;
-    Compression compression;
-    std::int64_t batch_size = 16384;
-    Partitioner partitioner = Partitioner::murmur2;
-    /// Partitions that keys are spread over; the pipeline may have room for more, which only the input can
-    /// ask for.
-    std::int32_t hash_partitions = 1;
-    /// All records go here.
-    std::optional<std::int32_t> partition;
-    /// Create time of records without one of their own; nothing: the clock, once a chunk.
-    std::optional<std::int64_t> timestamp;
-    /// Added to every record.
-    std::vector<HeaderView> headers;
-    /// Where a sticky choice begins; any number.
-    std::uint32_t sticky_start = 0;
+  struct Options : EncodeOptions {
     /// What messages call a record of the input: "line" or "record".
     std::string record_word = "line";
     /// True ends the run as if the input had ended (a signal).
@@ -156,9 +93,6 @@ class AppendPipeline {
   void yield_all();
   void close_all();
   void settle_all();
-  void route(Job& job) const;
-  void encode_batches(Job& job) const;
-  void encode_json(Job& job) const;
   void reserve(Job& job);
   PartitionLog& log(std::int32_t partition);
   void note_durable(std::int32_t partition);
@@ -168,6 +102,7 @@ class AppendPipeline {
   std::function<std::unique_ptr<PartitionLog>(std::int32_t)> open_log_;
   const Clock& clock_;
   Options options_;
+  ChunkEncoder encoder_;
   std::vector<std::unique_ptr<PartitionLog>> logs_;
   std::vector<Offset> next_offsets_;  // reserved so far; valid while the turn is held
   std::vector<PartitionTally> tallies_;

@@ -10,6 +10,7 @@
 #include "core/log/index_file.h"
 #include "core/log/partition_cursor.h"
 #include "core/log/recovery.h"
+#include "core/log/recovery_scan.h"
 #include "core/log/segment_lookup.h"
 #include "core/log/segment_names.h"
 
@@ -37,64 +38,6 @@ bool RecoveryPlan::changes_anything() const {
 }
 
 namespace {
-
-std::int64_t count_records(ByteView unit, UnitKind kind, const UnitInfo& info, RecordDecoder& decoder,
-                           Fault& fault) {
-  if (kind == UnitKind::json) return 1;
-  if (kind == UnitKind::legacy && !info.compressed()) return 1;
-  if (kind == UnitKind::batch) return std::max(info.count, 0);
-  std::int64_t count = 0;
-  fault = decoder.decode(unit, info, [&](const RecordView&) { ++count; });
-  return count;
-}
-
-/// True if an index should be made anew: it is wrong, it ends in the zeros of a preallocation, or it is empty
-/// where a rebuild would have entries.
-template <class Check>
-bool must_rebuild(FileSystem& fs, const std::string& path, Check& check, std::size_t entry,
-                  const Buffer& rebuilt) {
-  if (check.verdict().state == IndexState::wrong) return true;
-  const auto stat = fs.stat(path);
-  return !stat || stat->size != check.entries() * entry || (check.entries() == 0 && !rebuilt.empty());
-}
-
-/// The least number of bytes that the indexes of a partition leave between two entries: what tells the
-/// setting they were written with where nothing else does. An interval of one less makes the same entries
-/// again.
-std::optional<std::int64_t> spacing_of_indexes(FileSystem& fs, const PartitionFiles& files) {
-  std::optional<std::int64_t> least;
-  for (const SegmentFile& segment : files.segments) {
-    if (!segment.has_index) continue;
-    const OffsetIndexFile index(fs, segment.beside(kIndexSuffix), segment.base);
-    std::int64_t before = 0;
-    for (std::size_t i = 0; i < index.count(); ++i) {
-      const std::int64_t position = index.at(i).position;
-      if (position <= before || position > static_cast<std::int64_t>(segment.size)) break;
-      if (!least || position - before < *least) least = position - before;
-      before = position;
-    }
-  }
-  return least;
-}
-
-/// One segment scanned to its end, with everything that a plan needs.
-struct Scanned {
-  TailScan scan;
-  IndexBuilder index;
-  bool indexes_wrong = true;
-  std::vector<ByteRange> good;             // in order, joined
-  std::vector<std::int64_t> good_records;  // records in each of them
-  std::vector<DamageRange> bad_records;    // good checksum, bad inside
-
-  /// Records in ranges that begin in [from, to).
-  [[nodiscard]] std::int64_t records_between(std::uint64_t from, std::uint64_t to) const {
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < good.size(); ++i) {
-      if (good[i].begin >= from && good[i].begin < to) sum += good_records[i];
-    }
-    return sum;
-  }
-};
 
 class Planner {
  public:
@@ -153,7 +96,10 @@ class Planner {
   }
 
   void settle_leftovers(PartitionFiles& files);
-  Scanned scan(const PartitionFiles& files, std::size_t i, Offset after);
+  Scanned scan(const PartitionFiles& files, std::size_t i, Offset after) {
+    return scan_for_recovery(fs_, files, i, after,
+                             {plan_.index_interval, options_.mode, trusts_tail(files, i)}, epochs_);
+  }
   Offset plan_segment(const PartitionFiles& files, std::size_t i, Offset after);
   void decide(const PartitionFiles& files, std::size_t i, const Scanned& scanned, SegmentRecovery& segment);
   void decide_as_broker(SegmentRecovery& segment);
@@ -225,73 +171,6 @@ void Planner::settle_leftovers(PartitionFiles& files) {
     plan_.steps.push_back({RecoveryStep::Kind::rename, segment.log_path, segment.beside(kLogSuffix)});
     segment.has_index = segment.has_time_index = segment.has_txn_index = false;
   }
-}
-
-Scanned Planner::scan(const PartitionFiles& files, std::size_t i, Offset after) {
-  const SegmentFile& segment = files.segments[i];
-  Scanned out{{}, IndexBuilder(segment.base, plan_.index_interval), true, {}, {}, {}};
-  ScanRange range{
-      .position = 0, .end = segment.size, .segment_base = segment.base, .after = after, .below = {}};
-  if (trusts_tail(files, i)) {
-    const TrustedPlace place = find_last_indexed(fs_, segment);
-    range.position = place.position;
-    range.after = place.after;
-  }
-  range.below = upper_bound_of(fs_, files.segments, i);
-  const auto add_good = [&](std::uint64_t begin, std::uint64_t end, std::int64_t records) {
-    if (!out.good.empty() && out.good.back().end == begin) {
-      out.good.back().end = end;
-      out.good_records.back() += records;
-    } else {
-      out.good.push_back({begin, end});
-      out.good_records.push_back(records);
-    }
-  };
-  if (range.position > 0) add_good(0, range.position, 0);
-  RecordDecoder decoder;
-  const bool is_last = i + 1 == files.segments.size();
-  std::optional<OffsetIndexCheck> offsets;
-  std::optional<TimeIndexCheck> times;
-  if (range.position == 0 && segment.has_index && segment.has_time_index) {
-    offsets.emplace(fs_, segment, is_last);
-    times.emplace(fs_, segment, is_last);
-  }
-  Offset before = range.after;
-  out.scan = scan_to_end(fs_, segment, range, [&](ByteView unit, UnitKind kind, std::uint64_t position) {
-    UnitInfo info;
-    Fault fault = read_unit_info(unit, kind, info);
-    if (!fault && options_.mode != RecoveryMode::refuse)
-      fault = decoder.decode(unit, info, [](const RecordView&) {});
-    if (fault) {
-      out.bad_records.push_back({position, unit.size(), fault, info.base_offset - 1, {}});
-      if (options_.mode == RecoveryMode::salvage) return;
-    }
-    Fault ignored;
-    add_good(position, position + unit.size(), fault ? 0 : count_records(unit, kind, info, decoder, ignored));
-    out.index.add(info.last_offset, position, unit.size(), info.max_timestamp);
-    if (offsets) {
-      const bool first_known = kind != UnitKind::legacy || !info.compressed();
-      const IndexedUnit indexed{
-          position,         unit.size(),        first_known ? info.base_offset : before + 1,
-          info.last_offset, info.max_timestamp, kind,
-          info.magic != 0};
-      offsets->add(indexed);
-      times->add(indexed);
-    }
-    before = info.last_offset;
-    if (info.leader_epoch.value() >= 0 && kind != UnitKind::legacy)
-      epochs_.assign(info.leader_epoch, info.base_offset);
-  });
-  out.index.add_final_time_entry();
-  if (offsets && out.scan.damage.empty()) {
-    offsets->finish();
-    times->finish();
-    out.indexes_wrong = must_rebuild(fs_, segment.beside(kIndexSuffix), *offsets, OffsetIndexEntry::kSize,
-                                     out.index.offset_entries()) ||
-                        must_rebuild(fs_, segment.beside(kTimeIndexSuffix), *times, TimeIndexEntry::kSize,
-                                     out.index.time_entries());
-  }
-  return out;
 }
 
 // True if a segment behind this one holds a whole record.

@@ -1,0 +1,225 @@
+#include "core/log/chunk_encoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tk {
+
+namespace {
+
+std::optional<std::string_view> text_of(const char* data, std::int32_t size) {
+  if (size < 0) return std::nullopt;
+  return std::string_view(data, static_cast<std::size_t>(size));
+}
+
+struct Fields {
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> value;
+  std::int64_t timestamp = 0;
+  std::span<const HeaderView> headers;
+  bool value_is_json = false;
+};
+
+}  // namespace
+
+// Chooses the partition of every record. Records without a key stick to one partition until its batch closes.
+void ChunkEncoder::route(EncodedChunk& chunk) const {
+  const std::int32_t count = options_.hash_partitions;
+  const auto& records = chunk.parsed.records;
+  for (const std::int32_t partition : chunk.touched)
+    chunk.outputs[static_cast<std::size_t>(partition)].clear();
+  chunk.touched.clear();
+  chunk.partition_of.clear();
+  const bool asked =
+      std::any_of(records.begin(), records.end(), [](const InputRecord& r) { return r.partition >= 0; });
+  if (!asked && (options_.partition || count == 1)) {
+    chunk.single = options_.partition.value_or(0);
+    chunk.outputs[static_cast<std::size_t>(chunk.single)].offsets = static_cast<std::int64_t>(records.size());
+    if (!records.empty()) chunk.touched.push_back(chunk.single);
+    return;
+  }
+  const auto n = static_cast<std::uint32_t>(count);
+  std::uint32_t sticky = static_cast<std::uint32_t>(options_.sticky_start + chunk.ticket);
+  std::int64_t sticky_bytes = 0;
+  std::uint32_t turn = sticky;
+  chunk.partition_of.reserve(records.size());
+  for (const InputRecord& record : records) {
+    std::int32_t partition = 0;
+    if (record.partition >= 0) {
+      partition = record.partition;
+    } else if (options_.partition) {
+      partition = *options_.partition;
+    } else if (options_.partitioner == Partitioner::round_robin) {
+      partition = static_cast<std::int32_t>(turn++ % n);
+    } else if (record.key_size >= 0 && options_.partitioner != Partitioner::sticky) {
+      partition = partition_for_key(options_.partitioner, *text_of(record.key, record.key_size), count);
+    } else {
+      partition = static_cast<std::int32_t>(sticky % n);
+      sticky_bytes += std::max(record.key_size, 0) + std::max(record.value_size, 0) + 8;
+      if (sticky_bytes >= options_.batch_size) {
+        ++sticky;
+        sticky_bytes = 0;
+      }
+    }
+    chunk.partition_of.push_back(partition);
+    PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    if (output.offsets++ == 0) chunk.touched.push_back(partition);
+  }
+}
+
+namespace {
+
+/// The fields of a record with what the run adds to it.
+Fields fields_of(const ParsedChunk& parsed, const InputRecord& record, std::int64_t now,
+                 const std::vector<HeaderView>& common, std::vector<HeaderView>& scratch) {
+  Fields fields;
+  fields.key = text_of(record.key, record.key_size);
+  fields.value = text_of(record.value, record.value_size);
+  fields.timestamp = now;
+  fields.headers = common;
+  if (record.extra < 0) return fields;
+  const InputExtra& extra = parsed.extras[static_cast<std::size_t>(record.extra)];
+  if (extra.timestamp) fields.timestamp = *extra.timestamp;
+  fields.value_is_json = extra.value_is_json;
+  if (extra.header_count > 0) {
+    scratch.assign(parsed.headers.begin() + extra.first_header,
+                   parsed.headers.begin() + extra.first_header + extra.header_count);
+    scratch.insert(scratch.end(), common.begin(), common.end());
+    fields.headers = scratch;
+  }
+  return fields;
+}
+
+std::size_t payload_bytes(const Fields& fields) {
+  std::size_t bytes = (fields.key ? fields.key->size() : 0) + (fields.value ? fields.value->size() : 0);
+  for (const HeaderView& header : fields.headers) {
+    bytes += 10 + header.name.size() + (header.value ? header.value->size() : 0);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
+  const LogConfig& config = options_.config;
+  const auto batch_limit = static_cast<std::size_t>(
+      std::min({options_.batch_size, config.segment_bytes, config.max_message_bytes}));
+  const bool append_time = config.timestamp_type == TimestampType::log_append_time;
+  BatchFields batch;
+  if (append_time) {
+    batch.attribute_bits = kLogAppendTimeBit;
+    batch.max_timestamp = chunk.now_ms;
+  }
+  for (const std::int32_t partition : chunk.touched)
+    chunk.outputs[static_cast<std::size_t>(partition)].offsets = 0;
+
+  auto close = [&](PartitionOutput& output, std::size_t record) {
+    if (output.builder.count() == 0) return true;
+    const std::size_t begin = output.bytes.size();
+    const UnitInfo info = output.builder.finish(batch, options_.compression, chunk.compressor, output.bytes);
+    if (static_cast<std::int64_t>(info.size) > config.max_message_bytes) {
+      output.bytes.cut(begin);
+      chunk.parsed.fault = {ErrorCode::message_too_large, record,
+                            fmt::format("the record takes {} bytes, above max.message.bytes {}", info.size,
+                                        config.max_message_bytes)};
+      return false;
+    }
+    output.units.push_back({static_cast<std::uint32_t>(info.size), info.count, info.max_timestamp});
+    output.offsets += info.count;
+    output.close_border();
+    return true;
+  };
+
+  const auto& records = chunk.parsed.records;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const std::int32_t partition = chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i];
+    PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    const Fields fields = fields_of(chunk.parsed, records[i], chunk.now_ms, options_.headers, chunk.headers);
+    const std::size_t bytes = payload_bytes(fields);
+    if (bytes > static_cast<std::size_t>(INT32_MAX) / 2 ||
+        (output.builder.count() > 0 && output.builder.size_with(bytes) > batch_limit &&
+         !close(output, i - 1))) {
+      if (!chunk.parsed.fault) {
+        chunk.parsed.fault = {ErrorCode::message_too_large, i,
+                              "the record is larger than any batch can hold"};
+      }
+      break;
+    }
+    output.builder.add(fields.timestamp, fields.key, fields.value, fields.headers);
+    if (output.builder.size() >= batch_limit && !close(output, i)) break;
+  }
+  if (!chunk.parsed.fault) {
+    for (const std::int32_t partition : chunk.touched) {
+      if (!close(chunk.outputs[static_cast<std::size_t>(partition)], records.size() - 1)) break;
+    }
+  }
+}
+
+// With a fault in the chunk this runs once before the reservation, to see which records are in batches that
+// closed.
+void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
+  const LogConfig& config = options_.config;
+  const bool append_time = config.timestamp_type == TimestampType::log_append_time;
+  const auto& records = chunk.parsed.records;
+  std::vector<Offset> next(chunk.outputs.size());
+  for (const std::int32_t partition : chunk.touched) {
+    PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    next[static_cast<std::size_t>(partition)] = output.base;
+    output.bytes.clear();
+    output.units.clear();
+    output.borders.clear();
+    output.open_bytes = 0;
+    output.open_records = 0;
+  }
+  auto close = [](PartitionOutput& output) {
+    output.close_border();
+    output.borders.back().offsets = static_cast<std::int64_t>(output.units.size());
+    output.open_bytes = 0;
+  };
+  RecordView view;
+  JsonFields json;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto p =
+        static_cast<std::size_t>(chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i]);
+    PartitionOutput& output = chunk.outputs[p];
+    if (static_cast<std::int64_t>(output.units.size()) >= output.offsets) continue;  // cut off by a fault
+    const Fields fields = fields_of(chunk.parsed, records[i], chunk.now_ms, options_.headers, chunk.headers);
+    view.key = fields.key;
+    view.value = fields.value;
+    view.timestamp = append_time ? chunk.now_ms : fields.timestamp;
+    view.headers = fields.headers;
+    view.value_is_json = fields.value_is_json;
+    json.leader_epoch = output.epoch;
+    const std::size_t begin = output.bytes.size();
+    const bool huge = payload_bytes(fields) > static_cast<std::size_t>(INT32_MAX) / 8;
+    if (!huge) encode_json_record(output.bytes, next[p], view, json);
+    const std::size_t size = output.bytes.size() - begin;
+    if (huge || static_cast<std::int64_t>(size) > config.max_message_bytes) {
+      output.bytes.cut(begin);
+      if (!chunk.parsed.fault || chunk.parsed.fault->record > i) {
+        chunk.parsed.fault = {ErrorCode::message_too_large, i,
+                              fmt::format("the record takes {} bytes, above max.message.bytes {}", size,
+                                          config.max_message_bytes)};
+      }
+      break;
+    }
+    ++next[p];
+    output.units.push_back({static_cast<std::uint32_t>(size), 1, view.timestamp});
+    output.open_bytes += size;
+    if (static_cast<std::int64_t>(output.open_bytes) >= options_.batch_size) close(output);
+  }
+  for (const std::int32_t partition : chunk.touched) {
+    PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    if (!chunk.parsed.fault && output.open_bytes > 0) close(output);
+    if (!chunk.parsed.fault) continue;
+    // Only whole batches before the fault are kept.
+    const PartitionOutput::Border last =
+        output.borders.empty() ? PartitionOutput::Border{} : output.borders.back();
+    output.bytes.cut(last.bytes);
+    output.units.resize(last.units);
+    output.offsets = last.offsets;
+  }
+}
+
+}  // namespace tk
