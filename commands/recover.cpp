@@ -4,6 +4,7 @@
 #include "commands/context.h"
 #include "commands/damage_text.h"
 #include "commands/diagnostics.h"
+#include "commands/progress.h"
 #include "commands/recover_options.h"
 #include "commands/targets.h"
 #include "core/base/json_writer.h"
@@ -137,6 +138,8 @@ std::vector<std::string> partition_paths(const RecoverOptions& options, Context&
 
 int run_recover(const RecoverOptions& options, Context& context) {
   RecoverReport report(options, context);
+  Progress progress(context, "looked at");
+  std::uint64_t bytes = 0;
   for (const std::string& path : partition_paths(options, context)) {
     if (context.interrupted.load() != 0) break;
     try {
@@ -148,6 +151,8 @@ int run_recover(const RecoverOptions& options, Context& context) {
       const RecoveryPlan plan = plan_recovery(context.fs, path, settings);
       if (!options.dry_run) apply_recovery(context.fs, plan);
       report.print(plan);
+      for (const SegmentRecovery& segment : plan.segments) bytes += segment.segment.size;
+      progress.update(bytes);
       if (options.dry_run && plan.whole_afterwards()) {
         for (const SegmentRecovery& segment : plan.segments) {
           if (segment.action == RecoveryAction::none) continue;

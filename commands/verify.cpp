@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
+#include "commands/progress.h"
 #include "commands/targets.h"
 #include "commands/verify_options.h"
 #include "commands/verify_report.h"
@@ -23,9 +24,13 @@ class Verification {
       : options_(options),
         context_(context),
         report_(context),
+        progress_(context, "verified"),
         verifier_(
             context.fs, [this](const Problem& problem) { report_.problem(problem); },
-            [this] { return stopped(); }) {}
+            [this] {
+              progress_.update(verifier_.totals().bytes);
+              return stopped();
+            }) {}
 
   void verify(const Target& target);
   int finish();
@@ -42,6 +47,7 @@ class Verification {
   const VerifyOptions& options_;
   Context& context_;
   VerifyReport report_;
+  Progress progress_;
   PartitionVerifier verifier_;
   std::map<std::string, DirectoryFacts> facts_;
 };
