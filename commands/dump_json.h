@@ -27,7 +27,8 @@ struct BatchObject {
 void append_batch_object(TextBuffer& to, const UnitInfo& info, const BatchObject& batch);
 
 /// {"type":"record",...}. `create_ts` is what the producer stamped, where the broker's time took its place.
-void append_record_object(TextBuffer& to, const RecordView& record, std::optional<std::int64_t> create_ts = {});
+void append_record_object(TextBuffer& to, const RecordView& record,
+                          std::optional<std::int64_t> create_ts = {});
 /// A record of a control batch: its bytes as key_b64 and value_b64, and what they mean as "control". A fault
 /// (kind `record`) if they mean nothing; "control" is null then.
 Fault append_control_object(TextBuffer& to, const RecordView& record,

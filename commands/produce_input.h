@@ -43,8 +43,8 @@ class ProduceInput final : public RecordSource {
   Descriptor file_;
   std::string name_;
   std::unique_ptr<ChunkReader> reader_;
-  bool at_start_ = true;      // of the present file
-  bool handed_out_ = false;   // something of the present file
+  bool at_start_ = true;     // of the present file
+  bool handed_out_ = false;  // something of the present file
 };
 
 }  // namespace tk

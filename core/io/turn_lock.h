@@ -26,8 +26,8 @@ class TurnLock {
   [[nodiscard]] bool held() const { return held_; }
   /// True if another writer stands in line: the holder should finish what it has and release.
   [[nodiscard]] bool wanted_by_other();
-  /// False if the lock file was removed or replaced since it was opened (the partition was deleted): then holding it
-  /// means nothing.
+  /// False if the lock file was removed or replaced since it was opened (the partition was deleted): then
+  /// holding it means nothing.
   [[nodiscard]] bool still_in_place(FileSystem& fs);
 
  private:

@@ -30,7 +30,8 @@ void PartitionLog::begin() {
   lock_.acquire(options_.lock_timeout_ms);
   try {
     if (!lock_.still_in_place(fs_)) {
-      throw Error(ErrorCode::unknown_topic_or_partition, "the partition was deleted meanwhile").at(directory_);
+      throw Error(ErrorCode::unknown_topic_or_partition, "the partition was deleted meanwhile")
+          .at(directory_);
     }
     if (opened_ && still_active()) {
       if (file_->size() != size_) take_in_tail();

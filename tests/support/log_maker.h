@@ -49,7 +49,8 @@ class LogMaker {
     Buffer out;
     Compressor compressor;
     const UnitInfo info = builder.finish(fields, {codec, {}}, compressor, out);
-    return unit({out.data(), out.data() + out.size()}, info.last_offset - info.base_offset + 1, info.max_timestamp);
+    return unit({out.data(), out.data() + out.size()}, info.last_offset - info.base_offset + 1,
+                info.max_timestamp);
   }
 
   /// A ready-made unit, moved to the next offset.
