@@ -67,10 +67,10 @@ class OrderedTurn {
   const std::atomic<bool>& stopped_;
 };
 
-/// Runs take/work/give until `take` returns false or `give` returns false. `jobs` holds one Job a worker. An
-/// exception of any step ends the run: everything taken before the failing job has been given, nothing after
-/// it is; the exception is thrown on. The caller's thread works alone until `more` says that a job just taken
-/// is one of many: a lone piece of input, or a trickle, is worth no second thread.
+/// Runs take, work and give until `take` returns false or `give` returns false. `jobs` holds one Job a
+/// worker. An exception of any step ends the run: everything taken before the failing job has been given,
+/// nothing after it is; the exception is thrown on. The caller's thread works alone until `more` says that a
+/// job just taken is one of many: a lone piece of input, or a trickle, is worth no second thread.
 ///
 ///   bool take(Job&)         false: no more input; the job is not used. May block.
 ///   void work(Job&)   or  void work(Job&, const OrderedTurn&)
