@@ -22,6 +22,7 @@ TailScan scan_to_end(FileSystem& fs, const SegmentFile& segment, ScanRange range
   const auto file = fs.open(segment.log_path, OpenMode::read);
   SegmentScanner scanner(*file, range);
   ScanChunk chunk;
+  std::size_t followed = 0;  // damaged ranges that a good unit was met behind
   auto damage = [&](std::uint64_t position, std::uint64_t size, const Fault& fault) {
     result.stop = TailScan::Stop::damaged;
     result.damage.push_back({position, size, fault, result.next_offset - 1, std::nullopt});
@@ -32,9 +33,9 @@ TailScan scan_to_end(FileSystem& fs, const SegmentFile& segment, ScanRange range
     if (result.damage.empty()) {
       result.next_offset_before_damage = result.next_offset;
       result.good_bytes = position + unit.size();
-    } else if (!result.damage.back().next_good) {
-      result.damage.back().next_good = Offset(load_be<std::int64_t>(unit.data()));
     }
+    for (; followed < result.damage.size(); ++followed)
+      result.damage[followed].next_good = Offset(load_be<std::int64_t>(unit.data()));
     if (sink) sink(unit, kind, position);
   };
   while (scanner.next(chunk)) {

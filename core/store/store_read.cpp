@@ -49,7 +49,6 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
   }
   PartitionLog::Options options;
   options.config = log_config(topic.configs);
-  options.format = topic.format;
   options.sync = sync;
   options.lock_timeout_ms = options_.lock_timeout_ms;
   options.trust_index = at->tk_made;

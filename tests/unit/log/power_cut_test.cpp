@@ -1,0 +1,104 @@
+// The promises of a partition log on a disk that fails at every single call: what was reported durable is
+// there with its bytes, offsets are dense, and the next writer goes on without a manual step.
+//
+// TK_CRASH_SEEDS (default 2) is the number of random subsets of the unsynced blocks that each cut is tried
+// with, TK_CRASH_FIRST_SEED (default 1) the first of them.
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "tests/support/crash_world.h"
+
+using namespace tk;
+using namespace tk::test;
+
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+struct Setting {
+  TopicFormat format;
+  SyncPolicy sync;
+  bool names_follow_sync;
+};
+
+const Setting kSettings[] = {
+    {TopicFormat::json, SyncPolicy::by_append, false}, {TopicFormat::json, SyncPolicy::at_end, false},
+    {TopicFormat::kafka, SyncPolicy::by_append, true}, {TopicFormat::kafka, SyncPolicy::at_end, false},
+    {TopicFormat::json, SyncPolicy::at_end, true},
+};
+
+/// Create, append, roll, give turns up, end, recover, change the epoch, go on.
+void script(CrashWorld& world) {
+  world.write_in_turns({3, 70, 8});
+  world.write({90, 1, 60});
+  world.recover();
+  world.raise_epoch(1);
+  world.write({120, 5});
+}
+
+/// What is left of the unsynced when the power goes.
+struct Cut {
+  UnsyncedFate fate;
+  std::uint64_t seed = 0;
+};
+
+std::vector<Cut> cuts() {
+  std::vector<Cut> cuts{{UnsyncedFate::all_lost}, {UnsyncedFate::all_kept}};
+  const std::uint64_t first = from_environment("TK_CRASH_FIRST_SEED", 1);
+  for (std::uint64_t i = 0; i < from_environment("TK_CRASH_SEEDS", 2); ++i)
+    cuts.push_back({UnsyncedFate::random_blocks, first + i});
+  return cuts;
+}
+
+/// Runs `work` with call `number` meeting `fate`, then cuts the power. False if there was no such call.
+template <class Work>
+bool fail_at(CrashWorld& world, std::uint64_t number, DiskFate fate, const Cut& cut, Work work) {
+  bool met = false;
+  const std::uint64_t before = world.fs.calls();
+  world.fs.on_call = [&](const DiskCall& call) {
+    if (call.number != before + number) return DiskFate::done;
+    met = true;
+    return fate;
+  };
+  try {
+    work();
+  } catch (const Error&) {
+  }
+  world.fs.on_call = nullptr;
+  world.fs.power_off(cut.fate, number * 1000 + cut.seed);
+  world.fs.power_on();
+  return met;
+}
+
+std::string describe(const Setting& setting, std::uint64_t number, DiskFate fate, const Cut& cut) {
+  return std::string(topic_format_name(setting.format)) +
+         (setting.sync == SyncPolicy::at_end ? " at_end" : " by_append") +
+         (setting.names_follow_sync ? " names_follow_sync" : "") + " call " + std::to_string(number) +
+         " fate " + std::to_string(static_cast<int>(fate)) + " cut " +
+         std::to_string(static_cast<int>(cut.fate)) + " seed " + std::to_string(cut.seed);
+}
+
+}  // namespace
+
+TEST_CASE("a disk that fails at any call keeps what was promised") {
+  std::uint64_t runs = 0;
+  for (const Setting& setting : kSettings) {
+    for (const DiskFate fate : {DiskFate::power_off, DiskFate::fails, DiskFate::torn}) {
+      for (const Cut& cut : cuts()) {
+        for (std::uint64_t number = 0;; ++number) {
+          CrashWorld world(setting.format, setting.sync);
+          world.fs.names_follow_sync = setting.names_follow_sync;
+          if (!fail_at(world, number, fate, cut, [&] { script(world); })) break;
+          ++runs;
+          const std::string broken = world.reopen(number % 2 == 0);
+          if (!broken.empty()) FAIL_CHECK(describe(setting, number, fate, cut) << ": " << broken);
+        }
+      }
+    }
+  }
+  CHECK(runs > 1000);
+}
