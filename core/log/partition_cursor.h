@@ -24,7 +24,8 @@ class PartitionCursor {
                   std::size_t chunk_bytes = SegmentScanner::kDefaultChunk);
 
   /// The next chunk; false at the end of the view. A tail in another segment than the last comes as damage;
-  /// the last segment's tail ends the reading.
+  /// the last segment's tail ends the reading. Throws storage_error if a
+  /// segment is shorter by then than the view has it.
   bool next(CursorChunk& chunk);
 
   /// Where a follower goes on: the file position in the last segment, and the last offset seen.
@@ -33,6 +34,7 @@ class PartitionCursor {
 
  private:
   void open_segment(std::size_t index);
+  void require_whole();
 
   FileSystem& fs_;
   const LogView& view_;

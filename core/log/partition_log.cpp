@@ -46,7 +46,7 @@ void PartitionLog::note(const std::string& line) const {
 
 void PartitionLog::begin() {
   if (lock_.held() && opened_) return;
-  lock_.acquire(options_.lock_timeout_ms);
+  lock_.acquire(options_.lock_wait);
   force_failed_ = false;
   try {
     if (!lock_.still_in_place(fs_)) {

@@ -54,7 +54,7 @@ class PartitionLog {
   struct Options {
     LogConfig config;
     SyncPolicy sync = SyncPolicy::at_end;
-    std::int64_t lock_timeout_ms = 10000;
+    LockWait lock_wait = 10000;
     /// The last index entry is the recovery point (a partition that tk made).
     bool trust_index = true;
     /// Where a partition without a segment begins (its log start offset).

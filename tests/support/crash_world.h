@@ -193,7 +193,7 @@ class CrashWorld {
     PartitionLog::Options options;
     options.config = config();
     options.sync = sync_;
-    options.lock_timeout_ms = 0;
+    options.lock_wait = 0;
     return options;
   }
 

@@ -84,6 +84,69 @@ std::string describe(const Setting& setting, std::uint64_t number, DiskFate fate
 
 }  // namespace
 
+/// A log of some segments whose second one has a flipped bit, and a torn tail: what recover has work with.
+void break_log(CrashWorld& world) {
+  world.write({90, 100, 150});
+  const PartitionFiles files = list_partition(world.fs, kPartition);
+  REQUIRE(files.segments.size() >= 3);
+  world.fs.flip_bit(files.segments[1].log_path, files.segments[1].size / 2, 3);
+  const auto last = world.fs.open(files.segments.back().log_path, OpenMode::write);
+  const auto log_end = last->size();
+  std::vector<std::uint8_t> head(30);
+  last->read_at(0, {head.data(), head.size()});
+  last->write_at(log_end, {head.data(), head.size()});
+  last->sync();
+  world.fs.sync_directory(kPartition);
+  world.expect(0);
+}
+
+/// What a recovery leaves: every whole unit, whatever stands between them.
+std::map<std::int64_t, Bytes> all_units(FileSystem& fs) {
+  std::map<std::int64_t, Bytes> units;
+  for (const SegmentFile& segment : list_partition(fs, kPartition).segments) {
+    const ScanRange range{.position = 0,
+                          .end = segment.size,
+                          .segment_base = segment.base,
+                          .after = segment.base - 1,
+                          .below = {}};
+    scan_to_end(fs, segment, range, [&](ByteView unit, UnitKind, std::uint64_t) {
+      units[load_be<std::int64_t>(unit.data())] = Bytes(unit.begin(), unit.end());
+    });
+  }
+  return units;
+}
+
+TEST_CASE("a recovery that fails at any call is finished by the next one, and loses nothing more") {
+  std::uint64_t runs = 0;
+  for (const TopicFormat format : {TopicFormat::json, TopicFormat::kafka}) {
+    for (const RecoveryMode mode : {RecoveryMode::salvage, RecoveryMode::truncate}) {
+      CrashWorld undisturbed(format, SyncPolicy::at_end);
+      break_log(undisturbed);
+      REQUIRE(undisturbed.recover(mode, true).whole_afterwards());
+      const auto expected = all_units(undisturbed.fs);
+      for (const DiskFate fate : {DiskFate::power_off, DiskFate::fails, DiskFate::torn}) {
+        for (const Cut& cut : cuts()) {
+          for (std::uint64_t number = 0;; ++number) {
+            CrashWorld world(format, SyncPolicy::at_end);
+            break_log(world);
+            if (!fail_at(world, number, fate, cut, [&] { world.recover(mode, true); })) break;
+            ++runs;
+            const std::string where = describe({format, SyncPolicy::at_end, false}, number, fate, cut) +
+                                      " mode " + std::to_string(static_cast<int>(mode));
+            if (!world.recover(mode, true).whole_afterwards()) FAIL_CHECK(where << ": damage remains");
+            if (all_units(world.fs) != expected) FAIL_CHECK(where << ": another log than without the fault");
+            if (const std::string said = verify_says(world.fs); !said.empty())
+              FAIL_CHECK(where << ": " << said);
+            if (world.recover(mode, true).changes_anything())
+              FAIL_CHECK(where << ": a third recover has work");
+          }
+        }
+      }
+    }
+  }
+  CHECK(runs > 100);
+}
+
 TEST_CASE("a disk that fails at any call keeps what was promised") {
   std::uint64_t runs = 0;
   for (const Setting& setting : kSettings) {

@@ -103,6 +103,18 @@ TEST_CASE("how far to skip (R19)") {
   CHECK(found.next_offset == Offset(4));
 }
 
+TEST_CASE("all damaged ranges in a row know the good unit behind them") {
+  const TailScan scanned =
+      scan(kA + flip(kB, 68 * 8) + flip(kC, 68 * 8) + at_offset(kA, 3) + at_offset(kA, 4));
+  REQUIRE(scanned.damage.size() == 2);
+  CHECK(scanned.damage[0].next_good == Offset(3));
+  CHECK(scanned.damage[1].next_good == Offset(3));
+  const TailScan ends = scan(kA + flip(kB, 68 * 8) + kC + at_offset(flip(kA, 68 * 8), 3));
+  REQUIRE(ends.damage.size() == 2);
+  CHECK(ends.damage[0].next_good == Offset(2));
+  CHECK_FALSE(ends.damage[1].next_good);
+}
+
 TEST_CASE("newlines and forged lines (R35), gaps (R41), compacted tails (R59), teaching records (J)") {
   CHECK(scan(from_hex(vectors::kP)).stop == TailScan::Stop::clean);
   CHECK(scan(from_hex(vectors::kH)).stop == TailScan::Stop::clean);
