@@ -16,6 +16,8 @@ class PartitionContent:
     def __init__(self):
         self.values = []  # by offset, from 0
         self.torn = False  # the last segment ends in an incomplete unit
+        self.last_path = None
+        self.last_ends = []  # of the units in the last segment: offset behind it, position behind it
 
 
 def _table():
@@ -112,6 +114,8 @@ def _read_segment(path, is_last, content, rng):
         except Damage as damage:
             raise Damage(f"{path} at byte {at}: {damage}") from damage
         at = end
+        if is_last:
+            content.last_ends.append((len(content.values), at))
     if at < len(data):
         if not is_last:
             raise Damage(f"{path} ends in an incomplete unit at byte {at}, and is not the last segment")
@@ -122,6 +126,8 @@ def read_partition(directory, rng):
     """Everything a partition holds from offset 0 on. `rng` chooses which checksums are looked at."""
     content = PartitionContent()
     names = sorted(name for name in os.listdir(directory) if name.endswith(".log")) if os.path.isdir(directory) else []
+    if names:
+        content.last_path = os.path.join(directory, names[-1])
     for name in names:
         if int(name[:-4]) != len(content.values):
             raise Damage(f"segment {name} where offset {len(content.values)} was due")
