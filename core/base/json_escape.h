@@ -36,7 +36,21 @@ inline constexpr std::array<JsonEscape, '\\' + 1> kJsonEscapes = [] {
   return escapes;
 }();
 
+inline constexpr std::array<char, 256> kJsonShortEscapes = [] {
+  constexpr std::string_view letters = "\"\\/bfnrt";
+  constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
+  std::array<char, 256> escapes{};
+  for (std::size_t i = 0; i < letters.size(); ++i)
+    escapes[static_cast<unsigned char>(letters[i])] = meanings[i];
+  return escapes;
+}();
+
 }  // namespace detail
+
+/// What the letter behind a backslash stands for; 0 where it is none of the short escapes.
+inline char json_short_escape(char letter) {
+  return detail::kJsonShortEscapes[static_cast<unsigned char>(letter)];
+}
 
 /// Room that a chunk may take beyond its own bytes: an escape for each of them, and what the last copy stores
 /// too much.

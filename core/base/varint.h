@@ -41,17 +41,19 @@ constexpr std::size_t varlong_size(std::int64_t n) {
   return uvarint_size(zigzag(n));
 }
 
-/// Numbers below this take one byte or two; their size, and their shortest form, of which two bytes are
-/// written in any case.
+/// Numbers below this take one byte or two: their shortest form without a loop. Mostly one size follows the
+/// same one, so asking costs less than computing both.
 inline constexpr std::uint64_t kTwoByteLimit = 0x4000;
 constexpr std::size_t small_uvarint_size(std::uint64_t u) {
-  return 1 + static_cast<std::size_t>(u >= 0x80);
+  return u < 0x80 ? 1 : 2;
 }
 inline std::uint8_t* put_small_uvarint(std::uint8_t* to, std::uint64_t u) {
-  const std::uint64_t more = u >= 0x80;
-  const auto groups = static_cast<std::uint16_t>((u & 0x7f) | more << 7 | (u >> 7) << 8);
-  std::memcpy(to, &groups, sizeof groups);
-  return to + 1 + more;
+  if (u < 0x80) {
+    *to = static_cast<std::uint8_t>(u);
+    return to + 1;
+  }
+  store_le(to, static_cast<std::uint16_t>((u & 0x7f) | 0x80 | (u >> 7) << 8));
+  return to + 2;
 }
 
 /// Writes the shortest form of `u` and returns the place behind it; up to 10 bytes are written.

@@ -1,5 +1,7 @@
 #include "core/format/batch.h"
 
+#include <algorithm>
+
 #include "core/base/crc.h"
 #include "core/base/short_copy.h"
 #include "core/base/varint.h"
@@ -72,8 +74,16 @@ std::size_t nullable_size(const std::optional<std::string_view>& bytes) {
 
 void BatchBuilder::add(Buffer& out, std::int64_t timestamp, const std::optional<std::string_view>& key,
                        const std::optional<std::string_view>& value, std::span<const HeaderView> headers) {
-  if (open_ && headers.empty() && add_small(out, timestamp, key, value)) return;
   add_at(out, last_delta_ + 1, timestamp, key, value, headers);
+}
+
+void BatchBuilder::add(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size,
+                       const char* value, std::int32_t value_size) {
+  if (open_ && add_small(out, timestamp, key, key_size, value, value_size)) return;
+  const auto text = [](const char* data, std::int32_t size) {
+    return size < 0 ? std::nullopt : std::optional(std::string_view(data, static_cast<std::size_t>(size)));
+  };
+  add_at(out, last_delta_ + 1, timestamp, text(key, key_size), text(value, value_size), {});
 }
 
 inline void BatchBuilder::count_record(std::int32_t delta, std::int64_t timestamp, std::size_t bytes) {
@@ -85,29 +95,29 @@ inline void BatchBuilder::count_record(std::int32_t delta, std::int64_t timestam
 
 // What nearly all records are: no headers, and every number in two bytes at most. False, and nothing done,
 // for others.
-inline bool BatchBuilder::add_small(Buffer& out, std::int64_t timestamp,
-                                    const std::optional<std::string_view>& key,
-                                    const std::optional<std::string_view>& value) {
+inline bool BatchBuilder::add_small(Buffer& out, std::int64_t timestamp, const char* key,
+                                    std::int32_t key_size, const char* value, std::int32_t value_size) {
   const std::uint64_t stamp = zigzag(static_cast<std::int64_t>(static_cast<std::uint64_t>(timestamp) -
                                                                static_cast<std::uint64_t>(*base_timestamp_)));
   const std::int32_t delta = last_delta_ + 1;
-  const std::uint64_t offset = zigzag(delta);
-  const std::size_t key_size = key ? key->size() : 0, value_size = value ? value->size() : 0;
-  const std::uint64_t key_length = key ? 2 * key_size : 1, value_length = value ? 2 * value_size : 1;
+  const std::uint64_t offset = zigzag(delta), key_length = zigzag(key_size),
+                      value_length = zigzag(value_size);
   if ((stamp | offset | key_length | value_length) >= kTwoByteLimit) return false;
+  const auto key_bytes = static_cast<std::size_t>(std::max(key_size, 0));
+  const auto value_bytes = static_cast<std::size_t>(std::max(value_size, 0));
   const std::size_t body = 2 + small_uvarint_size(stamp) + small_uvarint_size(offset) +
-                           small_uvarint_size(key_length) + key_size + small_uvarint_size(value_length) +
-                           value_size;
+                           small_uvarint_size(key_length) + key_bytes + small_uvarint_size(value_length) +
+                           value_bytes;
   std::uint8_t* const begin = out.room(body + kMaxVarintBytes);
   std::uint8_t* to = put_uvarint(begin, 2 * body);
   *to++ = 0;  // attributes, unused
   to = put_small_uvarint(to, stamp);
   to = put_small_uvarint(to, offset);
   to = put_small_uvarint(to, key_length);
-  if (key_size > 0) copy_short(to, key->data(), key_size);
-  to = put_small_uvarint(to + key_size, value_length);
-  if (value_size > 0) copy_short(to, value->data(), value_size);
-  to += value_size;
+  copy_short(to, key, key_bytes);
+  to = put_small_uvarint(to + key_bytes, value_length);
+  copy_short(to, value, value_bytes);
+  to += value_bytes;
   *to++ = 0;  // headers
   out.commit_to(to);
   count_record(delta, timestamp, static_cast<std::size_t>(to - begin));

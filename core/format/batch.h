@@ -80,6 +80,9 @@ class BatchBuilder {
   /// Adds a record at the next offset delta (or at `delta`, which must rise).
   void add(Buffer& out, std::int64_t timestamp, const std::optional<std::string_view>& key,
            const std::optional<std::string_view>& value, std::span<const HeaderView> headers);
+  /// The same without headers, of parts given by place and size; a size of -1 is null.
+  void add(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size, const char* value,
+           std::int32_t value_size);
   void add_at(Buffer& out, std::int32_t delta, std::int64_t timestamp,
               const std::optional<std::string_view>& key, const std::optional<std::string_view>& value,
               std::span<const HeaderView> headers);
@@ -103,8 +106,8 @@ class BatchBuilder {
   static constexpr std::size_t kMaxRecordOverhead = 21;
 
  private:
-  bool add_small(Buffer& out, std::int64_t timestamp, const std::optional<std::string_view>& key,
-                 const std::optional<std::string_view>& value);
+  bool add_small(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size,
+                 const char* value, std::int32_t value_size);
   void count_record(std::int32_t delta, std::int64_t timestamp, std::size_t bytes);
   /// Makes the header's place at the end of `out` if this is the batch's first record.
   void open(Buffer& out);

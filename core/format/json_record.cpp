@@ -6,6 +6,7 @@
 
 #include "core/base/chunk16.h"
 #include "core/base/crc.h"
+#include "core/base/json_escape.h"
 #include "core/base/json_reader.h"
 #include "core/base/put_text.h"
 #include "core/base/text.h"
@@ -26,12 +27,14 @@ Fault bad_body(const char* detail, std::size_t position = 0) {
   return {FaultKind::record, detail, static_cast<std::int64_t>(position), 0};
 }
 
-/// The crc that tk writes: the last member, at a fixed distance from the end.
-std::optional<std::uint32_t> crc_at_end(std::string_view body) {
-  if (body.size() < kCrcSuffix + 1 || body.substr(body.size() - 2) != "\"}") return std::nullopt;
-  const std::string_view suffix = body.substr(body.size() - kCrcSuffix);
-  if (!suffix.starts_with(kCrcStart)) return std::nullopt;
-  return read_hex32(suffix.data() + sizeof kCrcStart - 1);
+/// The digits of the crc that tk writes: the last member, at a fixed distance from the end. Empty if the body
+/// does not end so.
+std::string_view crc_digits_at_end(std::string_view body) {
+  static_assert(sizeof kCrcStart - 1 == 8);
+  if (body.size() < kCrcSuffix + 1) return {};
+  const char* const suffix = body.data() + body.size() - kCrcSuffix;
+  if (std::memcmp(suffix, kCrcStart, 8) != 0 || std::memcmp(suffix + 16, "\"}", 2) != 0) return {};
+  return {suffix + 8, kCrcDigits};
 }
 
 const char* find_quote_or_backslash(const char* at, const char* end) {
@@ -58,7 +61,7 @@ bool take(const char*& at, const char* end, const char (&word)[N]) {
   return true;
 }
 
-/// Member by member: assigning a whole new record would store all of it.
+/// All but the offset, member by member: assigning a whole new record would store more.
 void clear(RecordView& record) {
   record.timestamp = kNoTimestamp;
   record.timestamp_type = TimestampType::create_time;
@@ -94,15 +97,19 @@ Fault JsonRecordDecoder::decode(ByteView unit, RecordView& record) {
   fields_ = {};
   headers_.clear();
   scratches_used_ = 0;
-  const auto crc = crc_at_end(body);
-  has_crc_ = crc.has_value();
-  crc_ = crc.value_or(0);
+  unescaped_.clear();
+  crc_digits_ = crc_digits_at_end(body);
   clear(record);
   record.offset = Offset(load_be<std::int64_t>(unit.data()));
-  if (has_crc_ && decode_own_shape(body.substr(0, body.size() - kCrcSuffix), record)) return {};
+  if (!crc_digits_.empty() && decode_own_shape(body.substr(0, body.size() - kCrcSuffix), record)) return {};
   scratches_used_ = 0;
+  crc_digits_ = {};
   clear(record);
   return decode_any(body, record);
+}
+
+std::optional<std::uint32_t> JsonRecordDecoder::crc() const {
+  return parse_crc(crc_digits_);
 }
 
 bool JsonRecordDecoder::own_string(const char*& at, const char* end, std::string_view& out) {
@@ -114,10 +121,41 @@ bool JsonRecordDecoder::own_string(const char*& at, const char* end, std::string
     at = stop + 1;
     return true;
   }
-  // Escapes: the strict reader undoes them. It wants the opening quote, which lies before `start`.
-  JsonReader reader({start - 1, static_cast<std::size_t>(end - start + 1)});
+  return own_escaped(at, end, out);
+}
+
+// Undoes escapes of one letter in one pass; anything else is left to the strict reader.
+bool JsonRecordDecoder::own_escaped(const char*& at, const char* end, std::string_view& out) {
+  const char* from = at;
+  // Nothing grows by this, and what an earlier string left stays where it is: all was made room for at once.
+  auto* const begin =
+      reinterpret_cast<char*>(unescaped_.room(static_cast<std::size_t>(end - from) + 2 * Chunk16::kSize));
+  char* to = begin;
+  while (from != end) {
+    const auto left = static_cast<std::size_t>(end - from);
+    const Chunk16 chunk = Chunk16::load_some(from, left);
+    chunk.store(to);
+    const std::uint32_t found = chunk.json_quoting();
+    const auto plain =
+        found != 0 ? static_cast<std::size_t>(std::countr_zero(found)) : std::min(left, Chunk16::kSize);
+    from += plain;
+    to += plain;
+    if (found == 0) continue;
+    if (*from == '"') {
+      at = from + 1;
+      out = {begin, static_cast<std::size_t>(to - begin)};
+      unescaped_.commit_to(reinterpret_cast<std::uint8_t*>(to));
+      return true;
+    }
+    const char meaning = end - from < 2 ? '\0' : json_short_escape(from[1]);
+    if (meaning == '\0') break;
+    *to++ = meaning;
+    from += 2;
+  }
+  // It wants the opening quote, which lies before the string.
+  JsonReader reader({at - 1, static_cast<std::size_t>(end - at + 1)});
   out = text_of(reader);
-  at = start - 1 + reader.position();
+  at = at - 1 + reader.position();
   return reader.ok();
 }
 
@@ -125,11 +163,10 @@ bool JsonRecordDecoder::decode_own_shape(std::string_view body, RecordView& reco
   const char* at = body.data();
   const char* const end = at + body.size();
   std::string_view text;
-  if (!take(at, end, "{\"key\":")) return false;
-  if (take(at, end, "\"")) {
+  if (take(at, end, "{\"key\":\"")) {
     if (!own_string(at, end, text)) return false;
     record.key = text;
-  } else if (!take(at, end, "null")) {
+  } else if (!take(at, end, "{\"key\":null")) {
     return false;
   }
   if (!take(at, end, ",\"value\":")) return false;
@@ -255,10 +292,8 @@ Fault JsonRecordDecoder::decode_any(std::string_view body, RecordView& record) {
       fields_.control = kind == "abort" ? JsonControl::abort : JsonControl::commit;
       if (kind != "abort" && kind != "commit") wrong = "control is neither commit nor abort";
     } else if (name == "crc") {
-      const auto crc = parse_crc(text_of(reader));
-      has_crc_ = crc.has_value();
-      crc_ = crc.value_or(0);
-      if (!crc) wrong = "crc is not 8 hexadecimal digits";
+      crc_digits_ = text_of(reader);
+      if (!parse_crc(crc_digits_)) wrong = "crc is not 8 hexadecimal digits";
     } else {
       reader.skip();
     }
@@ -311,7 +346,7 @@ bool crc_with_altered_name(ByteView unit) {
 
 Fault check_json_unit(ByteView unit) {
   const std::string_view body = body_of(unit);
-  const auto stored = crc_at_end(body);
+  const auto stored = parse_crc(crc_digits_at_end(body));
   if (!stored) {
     if (crc_with_altered_name(unit)) return {FaultKind::bad_crc, "the name of the checksum is altered", 0, 0};
     return check_crc_member(unit);
@@ -332,7 +367,7 @@ Fault read_json_info(ByteView unit, UnitInfo& info) {
   info.size = unit.size();
   info.base_offset = info.last_offset = record.offset;
   info.leader_epoch = fields.leader_epoch;
-  info.crc = decoder.crc();
+  info.crc = decoder.crc().value_or(0);
   info.unprotected = !decoder.has_crc();
   info.base_timestamp = info.max_timestamp = record.timestamp;
   info.timestamp_type = record.timestamp_type;

@@ -36,7 +36,8 @@ class JsonRecordEncoder {
  public:
   /// Appends one record with its checksum.
   void encode(Buffer& out, Offset offset, const RecordView& record, const JsonFields& fields);
-  /// The same of a record that is only a key and a value, which nearly all are.
+  /// The same of a record that is only a key and a value, which nearly all are; but its checksum may be
+  /// missing until settle().
   void encode_plain(Buffer& out, Offset offset, const std::optional<std::string_view>& key,
                     const std::optional<std::string_view>& value, std::int64_t timestamp,
                     LeaderEpoch leader_epoch);
@@ -69,24 +70,26 @@ class JsonRecordDecoder {
   /// The other members of the unit decoded last.
   [[nodiscard]] const JsonFields& fields() const { return fields_; }
   /// True if the unit decoded last carries a checksum.
-  [[nodiscard]] bool has_crc() const { return has_crc_; }
-  [[nodiscard]] std::uint32_t crc() const { return crc_; }
+  [[nodiscard]] bool has_crc() const { return crc().has_value(); }
+  /// That checksum, as it is stored.
+  [[nodiscard]] std::optional<std::uint32_t> crc() const;
 
  private:
   bool decode_own_shape(std::string_view body, RecordView& record);
   Fault decode_any(std::string_view body, RecordView& record);
   bool own_timestamp(const char* at, const char* end, std::int64_t& out);
   bool own_string(const char*& at, const char* end, std::string_view& out);
+  bool own_escaped(const char*& at, const char* end, std::string_view& out);
   std::string& scratch();
   /// A string of `reader`; it takes a scratch only if it has escapes.
   std::string_view text_of(JsonReader& reader);
 
   JsonFields fields_;
-  bool has_crc_ = false;
-  std::uint32_t crc_ = 0;
+  std::string_view crc_digits_;  // not looked at before somebody asks
   std::vector<HeaderView> headers_;
   std::deque<std::string> scratches_;  // one per string that had escapes; views into them must stay valid
   std::size_t scratches_used_ = 0;
+  Buffer unescaped_;  // the strings of a unit in tk's own shape that had escapes
   // The timestamp read last and its digits: records that follow each other mostly share it.
   std::array<char, 20> stamp_{};
   std::size_t stamp_size_ = 0;

@@ -21,7 +21,7 @@ char* put_base64(char* to, std::string_view bytes) {
 }
 
 /// `":"text"` or `_b64":"..."`, behind the name of a member.
-char* put_member_text(char* const behind_name, std::string_view bytes) {
+inline char* put_member_text(char* const behind_name, std::string_view bytes) {
   bool non_ascii = false;
   char* to = put_json_escaped(put(behind_name, "\":\""), bytes, non_ascii);
   if (non_ascii && !is_utf8(bytes)) to = put_base64(put(behind_name, "_b64\":\""), bytes);
@@ -101,7 +101,7 @@ namespace {
 
 /// Ends a record that began at `unit` and goes up to the comma before its crc, which lies kCrcStart before
 /// `to`.
-void finish(Buffer& out, std::uint8_t* unit, char* to) {
+inline void finish(Buffer& out, std::uint8_t* unit, char* to) {
   const auto covered =
       static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(to) - unit) - (sizeof kCrcStart - 1);
   store_be<std::int32_t>(unit + 8, static_cast<std::int32_t>(covered + kCrcSuffix - kUnitPrefix));

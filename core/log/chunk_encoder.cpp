@@ -96,8 +96,13 @@ inline Fields fields_of(EncodedChunk& chunk, const InputRecord& record,
   return fields;
 }
 
-std::size_t payload_bytes(const Fields& fields) {
-  std::size_t bytes = (fields.key ? fields.key->size() : 0) + (fields.value ? fields.value->size() : 0);
+std::size_t payload_bytes(const InputRecord& record) {
+  return static_cast<std::size_t>(std::max(record.key_size, 0)) +
+         static_cast<std::size_t>(std::max(record.value_size, 0));
+}
+
+std::size_t header_bytes(const Fields& fields) {
+  std::size_t bytes = 0;
   for (const HeaderView& header : fields.headers) {
     bytes += 10 + header.name.size() + (header.value ? header.value->size() : 0);
   }
@@ -140,8 +145,11 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::int32_t partition = chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i];
     PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
-    const Fields fields = fields_of(chunk, records[i], options_.headers);
-    const std::size_t bytes = payload_bytes(fields);
+    const InputRecord& record = records[i];
+    const bool plain = record.extra < 0 && options_.headers.empty();
+    Fields fields;
+    if (!plain) fields = fields_of(chunk, record, options_.headers);
+    const std::size_t bytes = payload_bytes(record) + header_bytes(fields);
     if (bytes > static_cast<std::size_t>(INT32_MAX) / 2 ||
         (output.builder.count() > 0 && output.builder.size_with(bytes) > batch_limit &&
          !close(output, i - 1))) {
@@ -151,7 +159,12 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
       }
       break;
     }
-    output.builder.add(output.bytes, fields.timestamp, fields.key, fields.value, fields.headers);
+    if (plain) {
+      output.builder.add(output.bytes, chunk.now_ms, record.key, record.key_size, record.value,
+                         record.value_size);
+    } else {
+      output.builder.add(output.bytes, fields.timestamp, fields.key, fields.value, fields.headers);
+    }
     if (output.builder.size() >= batch_limit && !close(output, i)) break;
   }
   for (const std::int32_t partition : chunk.touched) {
@@ -167,19 +180,24 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
 
 namespace {
 
-void encode_record(EncodedChunk& chunk, PartitionOutput& output, Offset offset, const Fields& fields,
-                   std::int64_t timestamp) {
-  if (fields.headers.empty() && !fields.value_is_json) {
-    chunk.json.encode_plain(output.bytes, offset, fields.key, fields.value, timestamp, output.epoch);
-    return;
+/// Encodes one record and returns its timestamp.
+std::int64_t encode_record(EncodedChunk& chunk, PartitionOutput& output, Offset offset,
+                           const InputRecord& record, const std::vector<HeaderView>& common,
+                           bool append_time) {
+  if (record.extra < 0 && common.empty()) {
+    chunk.json.encode_plain(output.bytes, offset, text_of(record.key, record.key_size),
+                            text_of(record.value, record.value_size), chunk.now_ms, output.epoch);
+    return chunk.now_ms;
   }
+  const Fields fields = fields_of(chunk, record, common);
   RecordView view;
   view.key = fields.key;
   view.value = fields.value;
-  view.timestamp = timestamp;
+  view.timestamp = append_time ? chunk.now_ms : fields.timestamp;
   view.headers = fields.headers;
   view.value_is_json = fields.value_is_json;
   chunk.json.encode(output.bytes, offset, view, {.leader_epoch = output.epoch});
+  return view.timestamp;
 }
 
 }  // namespace
@@ -190,10 +208,8 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
   const LogConfig& config = options_.config;
   const bool append_time = config.timestamp_type == TimestampType::log_append_time;
   const auto& records = chunk.parsed.records;
-  std::vector<Offset> next(chunk.outputs.size());
   for (const std::int32_t partition : chunk.touched) {
     PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
-    next[static_cast<std::size_t>(partition)] = output.base;
     output.bytes.clear();
     output.units.clear();
     output.borders.clear();
@@ -210,11 +226,13 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
         static_cast<std::size_t>(chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i]);
     PartitionOutput& output = chunk.outputs[p];
     if (static_cast<std::int64_t>(output.units.size()) >= output.offsets) continue;  // cut off by a fault
-    const Fields fields = fields_of(chunk, records[i], options_.headers);
-    const std::int64_t timestamp = append_time ? chunk.now_ms : fields.timestamp;
     const std::size_t begin = output.bytes.size();
-    const bool huge = payload_bytes(fields) > static_cast<std::size_t>(INT32_MAX) / 8;
-    if (!huge) encode_record(chunk, output, next[p], fields, timestamp);
+    const bool huge = payload_bytes(records[i]) > static_cast<std::size_t>(INT32_MAX) / 8;
+    std::int64_t timestamp = kNoTimestamp;
+    if (!huge) {
+      const Offset offset = output.base + static_cast<std::int64_t>(output.units.size());
+      timestamp = encode_record(chunk, output, offset, records[i], options_.headers, append_time);
+    }
     const std::size_t size = output.bytes.size() - begin;
     if (huge || static_cast<std::int64_t>(size) > config.max_message_bytes) {
       output.bytes.cut(begin);
@@ -225,7 +243,6 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
       }
       break;
     }
-    ++next[p];
     output.units.push_back({static_cast<std::uint32_t>(size), 1, timestamp});
     output.open_bytes += size;
     if (static_cast<std::int64_t>(output.open_bytes) >= options_.batch_size) close(output);

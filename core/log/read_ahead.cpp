@@ -13,7 +13,7 @@ void ReadAhead::read(Buffer& bytes, AheadBytes& ahead) {
   }
   if (ahead.position >= end_) return;
   const auto size =
-      static_cast<std::size_t>(std::min<std::uint64_t>(piece_ + kOverlap, end_ - ahead.position));
+      static_cast<std::size_t>(std::min<std::uint64_t>(piece_ + overlap_, end_ - ahead.position));
   bytes.clear();
   std::uint8_t* const to = bytes.room(size + 64);
   bytes.commit(file_->read_at(ahead.position, {to, size}));

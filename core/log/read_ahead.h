@@ -28,22 +28,23 @@ struct AheadBytes {
 /// Shared by a scan and the threads that read for it.
 class ReadAhead : public std::enable_shared_from_this<ReadAhead> {
  public:
-  /// Pieces of `piece` bytes of `file`, up to `end`.
-  ReadAhead(std::shared_ptr<File> file, std::uint64_t end, std::size_t piece)
-      : file_(std::move(file)), end_(end), piece_(piece) {}
+  /// Bytes read behind each piece, if nothing else is said. Larger than a batch of a producer's usual size.
+  static constexpr std::size_t kOverlap = 32U << 10;
+
+  /// Pieces of `piece` bytes of `file`, up to `end`, each with the first `overlap` bytes of the next one.
+  ReadAhead(std::shared_ptr<File> file, std::uint64_t end, std::size_t piece, std::size_t overlap = kOverlap)
+      : file_(std::move(file)), end_(end), piece_(piece), overlap_(overlap) {}
 
   /// Reads the next piece into `bytes`, with room for wide loads behind it; nothing at the end.
   void read(Buffer& bytes, AheadBytes& ahead);
   /// The scan has come to `position`: nothing before it is read any more.
   void passed(std::uint64_t position);
 
-  /// Bytes read behind each piece. Larger than a batch of a producer's usual size.
-  static constexpr std::size_t kOverlap = 32U << 10;
-
  private:
   const std::shared_ptr<File> file_;
   const std::uint64_t end_;
   const std::size_t piece_;
+  const std::size_t overlap_;
   std::mutex mutex_;
   std::uint64_t next_ = 0;  // guarded by mutex_
 };

@@ -35,20 +35,20 @@ def write_json_lines(path, count):
             out.write(block)
 
 
-def write_foreign_json_segment(directory, count):
+def write_foreign_json_segment(directory, bodies, count):
     """A json partition whose bodies have another order of members, with blanks, and no checksum: a general parser's work.
 
-    The bodies go to a text file besides, a line each, for jq.
+    The bodies go to the text file `bodies` besides, a line each, for jq.
     """
     os.makedirs(os.path.join(directory, "t-0"))
     with open(os.path.join(directory, "t-0", f"{0:020d}.log"), "wb") as log, open(
-        os.path.join(directory, "bodies"), "wb"
-    ) as bodies:
+        bodies, "wb"
+    ) as text:
         for i in range(count):
             body = b'{"ts": %d, "value": "GET /api/v1/orders/%07d status=200 bytes=%05d us=%06d id=%016x", "key": null}' % (
                 1700000000000 + i, i * 7919 % 10**7, i % 10**5, i * 17 % 10**6, i * 2654435761 % 2**64)
             log.write(struct.pack(">qi", i, len(body)) + body)
-            bodies.write(body + b"\n")
+            text.write(body + b"\n")
 
 
 def crc32c_table():
