@@ -128,6 +128,11 @@ bool SegmentScanner::ends_in_brace(std::uint64_t end) {
 SegmentScanner::Step SegmentScanner::take_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame) {
   const ByteView unit = chunk.bytes.view().subspan(at, frame.size);
   const Head head = head_of<Head>(unit, frame.kind);
+  if (frame.kind == UnitKind::json && previous_.there && previous_.kind != UnitKind::json &&
+      !search_.vouched(unit, frame.kind, chunk_position_ + at) && previous_is_bad(chunk)) {
+    // A wrong length has led into the value of a message.
+    return handle_unframed(chunk, at, {FaultKind::bad_magic, "no unit of Kafka's", 0, 0});
+  }
   Fault remark;
   if (head.first <= last_) {
     if (previous_is_bad(chunk)) {
@@ -149,6 +154,7 @@ SegmentScanner::Step SegmentScanner::take_unit(ScanChunk& chunk, std::size_t& at
                         head.first.value(), last_.value() + 1});
   }
   add_units(chunk, at, frame.size, remark);
+  search_.saw(frame.kind);
   previous_ = {chunk_position_ + at, frame.size, frame.kind, last_, head.last_record, true, std::nullopt};
   last_ = std::max(last_, head.last);
   at += frame.size;

@@ -32,8 +32,12 @@ TailScan scan_to_end(FileSystem& fs, const SegmentFile& segment, ScanRange range
     if (result.damage.empty()) {
       result.next_offset_before_damage = result.next_offset;
       result.good_bytes = position + unit.size();
-    } else if (!result.damage.back().next_good) {
-      result.damage.back().next_good = Offset(load_be<std::int64_t>(unit.data()));
+    } else {
+      // Several damaged ranges may lie side by side: the unit follows all of them.
+      const Offset first(load_be<std::int64_t>(unit.data()));
+      for (auto behind = result.damage.rbegin(); behind != result.damage.rend() && !behind->next_good;
+           ++behind)
+        behind->next_good = first;
     }
     if (sink) sink(unit, kind, position);
   };
