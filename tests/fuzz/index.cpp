@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::int64_t kBase = 100;
 
-/// Forty batches of one to three records with gaps between some, times that do not always rise.
+/// Sixteen batches of one to three records with gaps between some, times that do not always rise.
 const test::LogMaker& log() {
   static const test::LogMaker made = [] {
     test::LogMaker maker(kBase);
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 16; ++i) {
       std::vector<std::int64_t> times;
       for (int r = 0; r <= i % 3; ++r) times.push_back(test::vectors::kT + (i ^ 5) * 10 + r);
       maker.batch(times);
