@@ -15,7 +15,7 @@ while getopts s:u option; do
 done
 shift $((OPTIND - 1))
 
-build fuzz
+build fuzz fuzz_all
 bin=build/fuzz/tests/fuzz
 mapfile -t known < <(find "$bin" -maxdepth 1 -name 'fuzz_*' -type f -perm -u+x -printf '%f\n' | sed 's/^fuzz_//' | sort)
 [ $# -gt 0 ] || set -- "${known[@]}"
@@ -24,8 +24,8 @@ packed=$root/tests/fuzz/corpus.tar.zst corpus=$root/build/fuzz/corpus findings=$
 mkdir -p "$corpus" "$findings" "$logs"
 [ ! -e "$packed" ] || zstd -dcq "$packed" | tar -xf - -C "$corpus"
 
-# Hostile input must not cost memory either: 512 MB in all, 300 MB at once (a batch may decode to 256 MiB).
-limits=(-rss_limit_mb=768 -malloc_limit_mb=300 -timeout=10 -max_len=16384)
+# Hostile input must not cost memory either: 768 MB in all, 300 MB at once (a batch may decode to 256 MiB).
+limits=(-rss_limit_mb=768 -malloc_limit_mb=300 -timeout=60 -max_len=16384)
 found=0
 for target in "$@"; do
   [ -x "$bin/fuzz_$target" ] || die "no target '$target'; there are: ${known[*]}"

@@ -33,7 +33,7 @@ Head head_of(ByteView unit, UnitKind kind) {
     const auto delta = load_be<std::int32_t>(unit.data() + batch_layout::kLastOffsetDelta);
     const auto count = load_be<std::int32_t>(unit.data() + batch_layout::kCount);
     head.last = head.first + std::max(delta, 0);
-    head.last_record = std::min(head.last, head.first + std::max(count - 1, 0));
+    head.last_record = std::min(head.last, head.first + std::max(count, 1) - 1);
   }
   return head;
 }

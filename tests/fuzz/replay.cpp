@@ -34,9 +34,9 @@ constexpr Target kTargets[] = {
 };
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kRounds = 1500;
+constexpr std::uint64_t kRounds = 10000;
 #else
-constexpr std::uint64_t kRounds = 5000;
+constexpr std::uint64_t kRounds = 20000;
 #endif
 
 /// Targets that make a disk and look at it in every way cost more than one that parses a text.

@@ -13,6 +13,11 @@
 // The sanitizers' runtime has it; without them it is null.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
+// Undefined behaviour ends the process by a signal, on which the test framework still says what it was at.
+extern "C" __attribute__((weak, used)) const char* __ubsan_default_options() {
+  return "abort_on_error=1:print_stacktrace=1";
+}
+
 namespace tk::test {
 
 class LastWords {
