@@ -62,7 +62,7 @@ const std::map<std::string, Archive>& corpus() {
 }
 
 void run(const Target& target, const Bytes& input, const std::string& which) {
-  INFO(target.name << ", " << which);
+  INFO(std::string(target.name) << ", " << which);
   LastWords::are(std::string(target.name) + ", " + which);
   // In memory of exactly this size, so that the sanitizer sees a byte too far.
   const std::unique_ptr<std::uint8_t[]> exact(new std::uint8_t[input.size()]);
@@ -70,7 +70,7 @@ void run(const Target& target, const Bytes& input, const std::string& which) {
   try {
     target.run(exact.get(), input.size());
   } catch (const std::exception& error) {
-    FAIL_CHECK(error.what());
+    FAIL_CHECK(std::string(error.what()));
   }
 }
 
