@@ -34,7 +34,7 @@ Head head_of(ByteView unit, UnitKind kind) {
     const auto delta = load_be<std::int32_t>(unit.data() + batch_layout::kLastOffsetDelta);
     const auto count = load_be<std::int32_t>(unit.data() + batch_layout::kCount);
     head.last = head.first + std::max(delta, 0);
-    head.last_record = std::min(head.last, head.first + std::max(count - 1, 0));
+    head.last_record = std::min(head.last, head.first + std::max(count, 1) - 1);
   }
   return head;
 }
@@ -117,6 +117,9 @@ std::size_t SegmentScanner::pass_in_line(ScanChunk& chunk, std::size_t at) {
     const std::uint8_t magic = unit[kMagicPosition];
     if (magic != 2 && (magic < 2 || unit[kUnitPrefix] != '{' || unit[whole - 1] != '}')) break;
     const UnitKind it = magic == 2 ? UnitKind::batch : UnitKind::json;
+    // A json record behind something else may be no record at all.
+    const bool first_of_all = at == begin && !previous_.there;
+    if (!first_of_all && it != (at == begin ? previous_.kind : kind)) break;
     const Head found = head_of<Head>({unit, whole}, it);
     if (range_.below && found.last >= *range_.below) break;
     kind = it;
@@ -128,6 +131,7 @@ std::size_t SegmentScanner::pass_in_line(ScanChunk& chunk, std::size_t at) {
   }
   if (at == begin) return at;
   add_units(chunk, begin, at - begin, {});
+  search_.saw(kind);
   previous_ = {chunk_position_ + at - size, size, kind, before, head.last_record, true, std::nullopt};
   last_ = last;
   return at;
@@ -186,6 +190,11 @@ bool SegmentScanner::ends_in_brace(std::uint64_t end) {
 SegmentScanner::Step SegmentScanner::take_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame) {
   const ByteView unit = chunk.bytes.view().subspan(at, frame.size);
   const Head head = head_of<Head>(unit, frame.kind);
+  if (frame.kind == UnitKind::json && previous_.there && previous_.kind != UnitKind::json &&
+      !search_.vouched(unit, frame.kind, chunk_position_ + at) && previous_is_bad(chunk)) {
+    // A wrong length has led into the value of a message.
+    return handle_unframed(chunk, at, {FaultKind::bad_magic, "no unit of Kafka's", 0, 0});
+  }
   Fault remark;
   if (head.first <= last_) {
     if (previous_is_bad(chunk)) {
@@ -207,6 +216,7 @@ SegmentScanner::Step SegmentScanner::take_unit(ScanChunk& chunk, std::size_t& at
                         head.first.value(), last_.value() + 1});
   }
   add_units(chunk, at, frame.size, remark);
+  search_.saw(frame.kind);
   previous_ = {chunk_position_ + at, frame.size, frame.kind, last_, head.last_record, true, std::nullopt};
   last_ = std::max(last_, head.last);
   at += frame.size;

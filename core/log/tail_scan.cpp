@@ -89,8 +89,12 @@ class Taking {
     if (result_.damage.empty()) {
       result_.next_offset_before_damage = result_.next_offset;
       result_.good_bytes = found.position + found.size;
-    } else if (!result_.damage.back().next_good) {
-      result_.damage.back().next_good = Offset(load_be<std::int64_t>(unit.data()));
+    } else {
+      // Several damaged ranges may lie side by side: the unit follows all of them.
+      const Offset first(load_be<std::int64_t>(unit.data()));
+      for (auto behind = result_.damage.rbegin(); behind != result_.damage.rend() && !behind->next_good;
+           ++behind)
+        behind->next_good = first;
     }
     if (sink_) sink_(unit, found.kind, found.position);
   }

@@ -130,3 +130,15 @@ TEST_CASE("a scan begins where it is told and ends where it is told") {
   CHECK(middle.good_bytes == 138);
   CHECK(middle.next_offset == Offset(2));
 }
+
+TEST_CASE("a unit behind several damaged ranges in a row is what follows each of them") {
+  // A unit with a bad checksum, bytes that are no unit, and only then a good one. Who takes the first range
+  // for the end of the log cuts readable records.
+  const Bytes bad = flip(kB, 68 * 8);
+  const TailScan found = scan(kA + bad + Bytes(20, 0xff) + kC);
+  REQUIRE(found.damage.size() == 2);
+  CHECK(found.damage[0].position == 69);
+  CHECK(found.damage[1].position == 138);
+  CHECK(found.damage[0].next_good == Offset(2));
+  CHECK(found.damage[1].next_good == Offset(2));
+}
