@@ -130,7 +130,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
             const OrderedTurn& turn;
             PartitionPlan& plan;
             bool go_on = true;
-            void begin_unit(const UnitInfo& info) {
+            void begin_unit() {
               if (job.sink.text.size() > kTextLimit && go_on) {
                 go_on = turn.await() && consumer.print(job.sink, plan.skip);
                 job.sink.text.clear();
@@ -138,7 +138,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
                 job.sink.marks.clear();
                 job.sink.found.clear();
               }
-              job.sink.begin_unit(info);
+              job.sink.begin_unit();
             }
             void record(const RecordView& record) {
               if (go_on) job.sink.record(record);
@@ -151,7 +151,8 @@ void Consumer::read_partition(PartitionPlan& plan) {
           walk_records(job.chunk, plan.scope, job.decoder, spill);
         },
         [&](Job& job) { return print(job.sink, plan.skip) && !done(); },
-        [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; });
+        [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; },
+        [&](Job& job) { cursor.read_ahead(job.chunk); });
   }
   places_.emplace_back(cursor.position(), std::max(cursor.last_offset(), plan.scope.from - 1));
 }

@@ -17,9 +17,12 @@ class RecordFilter {
  public:
   /// Throws invalid_request for an expression that cannot be used.
   explicit RecordFilter(const ConsumeOptions& options);
-  [[nodiscard]] bool takes(const RecordView& record) const;
+  [[nodiscard]] bool takes(const RecordView& record) const { return takes_all_ || examine(record); }
 
  private:
+  [[nodiscard]] bool examine(const RecordView& record) const;
+
+  bool takes_all_;
   std::optional<std::string> key_;
   std::optional<std::regex> grep_;
 };
@@ -40,7 +43,7 @@ class ConsumeSink {
   /// With `marks` the end of every record is kept, so that the output can be cut after any of them.
   void start(const RecordFilter& filter, const RecordFormatter& formatter, bool marks);
 
-  void begin_unit(const UnitInfo&) {
+  void begin_unit() {
     unit_text_ = text.size();
     unit_records_ = records;
     unit_marks_ = marks.size();

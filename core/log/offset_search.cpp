@@ -13,7 +13,7 @@ struct TimeSink {
   std::optional<Offset> found;
   std::optional<Offset> unit_found;
 
-  void begin_unit(const UnitInfo&) { end_unit(); }
+  void begin_unit() { end_unit(); }
   void record(const RecordView& record) {
     if (!found && !unit_found && record.timestamp >= timestamp) unit_found = record.offset;
   }
@@ -30,7 +30,7 @@ struct CountSink {
   std::int64_t count = 0;
   std::int64_t in_unit = 0;
 
-  void begin_unit(const UnitInfo&) { in_unit = 0; }
+  void begin_unit() { in_unit = 0; }
   void record(const RecordView&) {
     ++count;
     ++in_unit;
@@ -69,7 +69,7 @@ std::optional<Offset> offset_for_time(FileSystem& fs, const LogView& view, std::
   for (std::size_t i = 0; i < view.files.segments.size(); ++i) {
     const SegmentFile& segment = view.files.segments[i];
     if (i + 1 < view.files.segments.size() && view.files.segments[i + 1].base <= view.log_start) continue;
-    if (largest_timestamp(fs, segment) < timestamp) continue;
+    if (!reaches_timestamp(fs, segment, timestamp)) continue;
     // The largest timestamp may be a control record's, or lie below the log start: then the next segment has
     // it.
     if (const auto found = first_in_segment(fs, view, segment, timestamp)) return found;

@@ -85,7 +85,19 @@ void PartitionCursor::open_segment(std::size_t index) {
   range.below = upper_bound_of(fs_, segments, index);
   first_segment_ = false;
   file_ = fs_.open(segment.log_path, OpenMode::read);
-  scanner_.emplace(*file_, range, chunk_bytes_);
+  auto ahead = std::make_shared<ReadAhead>(file_, range.end, chunk_bytes_);
+  scanner_.emplace(*file_, range, chunk_bytes_, ahead);
+  const std::scoped_lock lock(mutex_);
+  ahead_ = std::move(ahead);
+}
+
+void PartitionCursor::read_ahead(CursorChunk& chunk) {
+  std::shared_ptr<ReadAhead> ahead;
+  {
+    const std::scoped_lock lock(mutex_);
+    ahead = ahead_;
+  }
+  if (ahead) ahead->read(chunk.scan.bytes, chunk.scan.ahead);
 }
 
 // What is missing now was there when the view was made: it must not pass for the end of the log. Only the

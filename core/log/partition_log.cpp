@@ -247,18 +247,19 @@ bool PartitionLog::still_active() {
 // ---- appending
 // -----------------------------------------------------------------------------------------------------
 
-bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const {
-  const LogConfig& config = options_.config;
+// Everything but a full index, which only changes with an entry (has_full_index).
+inline bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const {
   if (last - active_.base > INT32_MAX || size + unit.size > INT32_MAX)
     return size > 0 || last - active_.base > INT32_MAX;
   if (size == 0) return false;
-  if (static_cast<std::int64_t>(size + unit.size) > config.segment_bytes) return true;
-  if (first_timestamp_ >= 0 && unit.max_timestamp >= 0 &&
-      unit.max_timestamp - first_timestamp_ > config.segment_ms) {
-    return true;
-  }
-  // A full index closes the segment; the time index keeps a slot for its final entry (§5.1).
-  const auto room = static_cast<std::uint64_t>(config.segment_index_bytes);
+  if (static_cast<std::int64_t>(size + unit.size) > options_.config.segment_bytes) return true;
+  return first_timestamp_ >= 0 && unit.max_timestamp >= 0 &&
+         unit.max_timestamp - first_timestamp_ > options_.config.segment_ms;
+}
+
+// A full index closes the segment; the time index keeps a slot for its final entry (§5.1).
+bool PartitionLog::has_full_index() const {
+  const auto room = static_cast<std::uint64_t>(options_.config.segment_index_bytes);
   const std::uint64_t entries = (index_bytes_ + index_->offset_entries().size()) / OffsetIndexEntry::kSize;
   const std::uint64_t times = (time_index_bytes_ + index_->time_entries().size()) / TimeIndexEntry::kSize;
   return entries >= room / OffsetIndexEntry::kSize || times + 1 >= room / TimeIndexEntry::kSize;
@@ -284,14 +285,16 @@ void PartitionLog::append_units(ByteView bytes, const std::vector<AppendUnit>& u
     held = 0;
     log_end_ = end;
   };
+  bool full_index = has_full_index();
   for (const AppendUnit& unit : units) {
     const Offset last = end + (unit.offsets - 1);
-    if (must_roll(size_ + held, unit, last)) {
+    if (must_roll(size_ + held, unit, last) || (full_index && size_ + held > 0)) {
       write_held();
       roll(end);
+      full_index = false;
     }
     if (size_ + held == 0) first_timestamp_ = unit.max_timestamp;
-    index_->add(last, size_ + held, unit.size, unit.max_timestamp);
+    if (index_->add(last, size_ + held, unit.size, unit.max_timestamp)) full_index = has_full_index();
     held += unit.size;
     end = last + 1;
   }
@@ -308,7 +311,7 @@ void PartitionLog::append_at(Offset first, Offset last, std::optional<LeaderEpoc
   change([&] {
     if (epoch && epochs_.assign(*epoch, first)) save_leader_epochs();
     const AppendUnit facts{static_cast<std::uint32_t>(unit.size()), 1, max_timestamp};
-    if (must_roll(size_, facts, last)) roll(std::max(first, log_end_));
+    if (must_roll(size_, facts, last) || (size_ > 0 && has_full_index())) roll(std::max(first, log_end_));
     if (size_ == 0) first_timestamp_ = max_timestamp;
     index_->add(last, size_, unit.size(), max_timestamp);
     write_out(unit);

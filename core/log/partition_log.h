@@ -119,7 +119,8 @@ class PartitionLog {
   void start_segment(Offset base);
   bool still_active();
   void roll(Offset base);
-  bool must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const;
+  [[nodiscard]] bool must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const;
+  [[nodiscard]] bool has_full_index() const;
   void write_out(ByteView bytes);
   template <class Work>
   void change(Work work);

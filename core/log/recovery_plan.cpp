@@ -57,7 +57,7 @@ class Planner {
       plan_.index_interval = spacing_of_indexes(fs_, files).value_or(plan_.index_interval + 1) - 1;
     const std::size_t first = start_segment(files);
     Offset after(-1);
-    if (first > 0) after = last_offset_in(files.segments[first - 1]);
+    if (first > 0) after = last_offset_in(files, first - 1);
     for (std::size_t i = first; i < files.segments.size(); ++i) after = plan_segment(files, i, after);
     count_records_behind();
     plan_leader_epochs(files, first == 0 && !trusts_tail(files, first));
@@ -74,15 +74,17 @@ class Planner {
     return options_.trust_index && !options_.full && i + 1 == files.segments.size();
   }
 
-  /// The last offset of a segment that is not looked at any further.
-  [[nodiscard]] Offset last_offset_in(const SegmentFile& segment) const {
+  /// The last offset of a segment that is not looked at any further. One that reaches into the next segment
+  /// is not its own: taken for the end, it would rule out what lies there.
+  [[nodiscard]] Offset last_offset_in(const PartitionFiles& files, std::size_t i) const {
+    const SegmentFile& segment = files.segments[i];
     const TrustedPlace place = find_last_indexed(fs_, segment);
     return scan_to_end(fs_, segment,
                        {.position = place.position,
                         .end = segment.size,
                         .segment_base = segment.base,
                         .after = place.after,
-                        .below = {}})
+                        .below = upper_bound_of(fs_, files.segments, i)})
                .next_offset -
            1;
   }

@@ -21,6 +21,16 @@ struct Witness {
   bool first_known = true;  // not for a compressed legacy message
 };
 
+/// True if a json record seems to begin the file. Elsewhere what looks like one, without a checksum, may be
+/// the value of a message.
+bool begins_with_json(File& file, std::uint64_t file_size) {
+  std::uint8_t bytes[kBatchHeader];
+  const ByteView head{bytes, file.read_at(0, {bytes, std::min<std::uint64_t>(sizeof bytes, file_size)})};
+  const Frame frame = frame_unit(head, file_size);
+  return (frame.status == FrameStatus::whole || frame.status == FrameStatus::need_more) &&
+         frame.kind == UnitKind::json;
+}
+
 /// Reads the unit at `position` if a whole, good one begins there.
 std::optional<Witness> good_unit(File& file, std::uint64_t file_size, std::int64_t position, Buffer& bytes) {
   if (position < 0 || static_cast<std::uint64_t>(position) + kUnitPrefix > file_size) return std::nullopt;
@@ -37,6 +47,7 @@ std::optional<Witness> good_unit(File& file, std::uint64_t file_size, std::int64
   if (frame.status != FrameStatus::whole) return std::nullopt;
   const ByteView unit = bytes.view().first(frame.size);
   if (check_unit(unit, frame.kind)) return std::nullopt;
+  if (frame.kind == UnitKind::json && !begins_with_json(file, file_size)) return std::nullopt;
   Witness witness{frame.kind, Offset(load_be<std::int64_t>(unit.data())), last_offset_of(unit, frame.kind),
                   true};
   if (frame.kind == UnitKind::legacy) witness.first_known = (unit[kMagicPosition + 1] & 7) == 0;
@@ -64,6 +75,8 @@ TrustedPlace find_offset(FileSystem& fs, const SegmentFile& segment, Offset targ
     const std::size_t i = *floor - tried;
     const OffsetIndexEntry entry = index.at(i);
     const auto unit = good_unit(*file, segment.size, entry.position, bytes);
+    // Whatever releases index a unit by, it is no offset below its first.
+    if (unit && unit->first_known && entry.offset < unit->first) continue;
     if (unit && (unit->first_known ? unit->first : unit->last) <= target && unit->last >= segment.base) {
       const Offset after = unit->first_known ? unit->first - 1 : segment.base - 1;
       return {static_cast<std::uint64_t>(entry.position), after, i};
@@ -117,9 +130,8 @@ bool borne_out(FileSystem& fs, const SegmentFile& segment, const TimeIndexEntry&
   return found;
 }
 
-}  // namespace
-
-std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
+/// The largest timestamp, or one that is not below `enough`.
+std::int64_t largest_up_to(FileSystem& fs, const SegmentFile& segment, std::int64_t enough) {
   if (segment.size == 0) return kNoTimestamp;
   TrustedPlace from = segment_start(segment);
   std::int64_t largest = kNoTimestamp;
@@ -129,6 +141,7 @@ std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
       const TimeIndexEntry last = index.at(index.count() - 1);
       if (last.timestamp >= 0 && borne_out(fs, segment, last)) {
         largest = last.timestamp;
+        if (largest >= enough) return largest;
         // Nothing before the entry's offset has a larger timestamp. The log goes on behind it, and the offset
         // index may go farther than a time index that lost its end.
         from = find_offset(fs, segment, last.offset);
@@ -145,6 +158,16 @@ std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
     if (!read_unit_info(unit, kind, info)) largest = std::max(largest, info.max_timestamp);
   });
   return largest;
+}
+
+}  // namespace
+
+std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
+  return largest_up_to(fs, segment, INT64_MAX);
+}
+
+bool reaches_timestamp(FileSystem& fs, const SegmentFile& segment, std::int64_t timestamp) {
+  return largest_up_to(fs, segment, timestamp) >= timestamp;
 }
 
 std::int64_t first_unit_timestamp(File& file, std::uint64_t size) {

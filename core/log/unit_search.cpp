@@ -4,6 +4,7 @@
 
 #include "core/base/crc.h"
 #include "core/format/batch.h"
+#include "core/format/json_record.h"
 
 namespace tk {
 namespace {
@@ -69,6 +70,21 @@ bool UnitSearch::good_unit_at(std::uint64_t position, Offset after) {
   return good;
 }
 
+bool UnitSearch::vouched(ByteView unit, UnitKind kind, std::uint64_t position) {
+  if (kind != UnitKind::json) return true;
+  UnitInfo info;
+  if (read_json_info(unit, info)) return false;
+  if (!info.unprotected || seen_json_) return true;
+  if (seen_kafka_) return false;
+  std::uint8_t bytes[kBatchHeader];
+  const std::uint64_t next = position + unit.size();
+  const std::uint64_t left = end_ - next;
+  const ByteView head{bytes, file_.read_at(next, {bytes, std::min<std::uint64_t>(sizeof bytes, left)})};
+  const Frame frame = frame_unit(head, left);
+  return (frame.status == FrameStatus::whole || frame.status == FrameStatus::need_more) &&
+         frame.kind == UnitKind::json && Offset(load_be<std::int64_t>(head.data())) > info.last_offset;
+}
+
 std::optional<std::uint64_t> UnitSearch::next_good(std::uint64_t from, Offset after, Offset limit) {
   std::size_t window = kFirstWindow;
   while (from + kUnitPrefix < end_) {
@@ -86,7 +102,7 @@ std::optional<std::uint64_t> UnitSearch::next_good(std::uint64_t from, Offset af
       if (offset <= after || offset > limit) continue;
       const Frame frame = frame_unit(place, end_ - (from + i));
       if (frame.status != FrameStatus::whole && frame.status != FrameStatus::need_more) continue;
-      if (good_unit_at(from + i, after)) return from + i;
+      if (good_unit_at(from + i, after) && vouched(unit_.view(), frame.kind, from + i)) return from + i;
     }
     if (last) return std::nullopt;
     from += places;

@@ -9,6 +9,7 @@
 
 #include "core/base/buffer.h"
 #include "core/base/ids.h"
+#include "core/format/unit.h"
 #include "core/io/file_system.h"
 
 namespace tk {
@@ -25,8 +26,16 @@ class UnitSearch {
   /// if finding out is beyond the allowance.
   bool good_unit_at(std::uint64_t position, Offset after);
   /// The first place at or behind `from` where a good unit with an offset above `after` and up to `limit`
-  /// begins.
+  /// begins. A json record without a checksum is one only where something vouches for it: the value of a
+  /// message may hold what looks like one.
   std::optional<std::uint64_t> next_good(std::uint64_t from, Offset after, Offset limit);
+  /// A unit of this kind was met where one was due.
+  void saw(UnitKind kind) { (kind == UnitKind::json ? seen_json_ : seen_kafka_) = true; }
+  /// True unless `unit`, a whole one that begins at `position`, is a json record that may as well be a part
+  /// of something else: no record at all, or without a checksum where no json record was met before. As the
+  /// first of a file it must be followed by another.
+  bool vouched(ByteView unit, UnitKind kind, std::uint64_t position);
+
   /// True if there is nothing but zeros from here to the end.
   bool zeros_to_end(std::uint64_t from);
 
@@ -47,6 +56,8 @@ class UnitSearch {
   std::uint64_t begin_;
   std::uint64_t end_;
   std::uint64_t wasted_ = 0;
+  bool seen_json_ = false;
+  bool seen_kafka_ = false;
   Buffer window_;
   Buffer unit_;
 };

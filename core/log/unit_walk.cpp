@@ -1,16 +1,28 @@
 #include "core/log/unit_walk.h"
 
+#include "core/format/json_record.h"
+
 namespace tk {
 namespace {
 
+/// A json record with a checksum. One without is proof of nothing inside a unit of Kafka's: a message's value
+/// may look like it.
+bool is_protected(ByteView unit) {
+  UnitInfo info;
+  return !read_json_info(unit, info) && !info.unprotected;
+}
+
 /// True if whole, good units with rising offsets follow each other from `at` to the end.
 bool chain_to_end(ByteView bytes, std::size_t at, Offset after) {
+  const bool within_json = framed_kind(bytes) == UnitKind::json;
   while (at < bytes.size()) {
     const ByteView rest = bytes.subspan(at);
     const Frame frame = frame_unit(rest, rest.size());
     if (frame.status != FrameStatus::whole) return false;
     const Offset offset(load_be<std::int64_t>(rest.data()));
-    if (offset <= after || check_unit(rest.first(frame.size), frame.kind)) return false;
+    const ByteView unit = rest.first(frame.size);
+    if (offset <= after || check_unit(unit, frame.kind)) return false;
+    if (frame.kind == UnitKind::json && !within_json && !is_protected(unit)) return false;
     after = offset;
     at += frame.size;
   }

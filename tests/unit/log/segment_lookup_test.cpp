@@ -245,3 +245,17 @@ TEST_CASE("the largest timestamp may lie anywhere") {
   CHECK(largest_timestamp(fs, write(fs, none, index_of(none))) == -1);
   CHECK(largest_timestamp(fs, write_segment(fs, "logs/u-0", 0, {})) == -1);
 }
+
+TEST_CASE("an entry whose offset lies below the unit at its place is not believed") {
+  // Everything before the place of an entry has lower offsets than the entry: this one contradicts itself.
+  MemoryFileSystem fs;
+  LogMaker log(kBase);
+  log.batch({1}).batch({2}).batch({3});
+  Indexes indexes;
+  indexes.offsets.resize(OffsetIndexEntry::kSize);
+  const auto third = static_cast<std::int64_t>(log.units()[2].position);
+  OffsetIndexEntry{Offset(kBase + 1), third}.encode(indexes.offsets.data(), Offset(kBase));
+  CHECK(find_offset(fs, write(fs, log, indexes), Offset(kBase + 2)).position == 0);
+  OffsetIndexEntry{Offset(kBase + 2), third}.encode(indexes.offsets.data(), Offset(kBase));
+  CHECK(find_offset(fs, write(fs, log, indexes), Offset(kBase + 2)).position == log.units()[2].position);
+}

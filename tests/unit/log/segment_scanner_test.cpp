@@ -394,3 +394,10 @@ TEST_CASE("files made to mislead take time in proportion to their size") {
     }
   }
 }
+
+TEST_CASE("a record count of INT32_MIN under a good checksum is read like any other") {
+  Bytes batch = from_hex(vectors::kA);
+  store_be<std::int32_t>(batch.data() + batch_layout::kCount, INT32_MIN);
+  store_be<std::uint32_t>(batch.data() + batch_layout::kCrc, batch_crc(batch));
+  CHECK(scan_bytes(batch + from_hex(vectors::kB)).good.size() == 2);
+}
