@@ -163,10 +163,23 @@ void PartitionLog::open_active(const SegmentFile& segment) {
   // The scan takes the indexed unit in once more, which counts its bytes towards the next entry.
   index_->resume(from.last_time, from.last_time, 0);
   indexes_untrimmed_ = true;
+  if (options_.trust_index && !from.place.entry) forget_wrong_indexes();
   size_ = forced_size_ = from.place.position;
   log_end_ = from.place.after + 1;
   durable_end_ = std::max(durable_end_, log_end_);
   take_in_tail();
+}
+
+// Indexes that do not lead anywhere are emptied before anything is appended: later they would stand against
+// what was_never_forced() takes for the work of a power cut.
+void PartitionLog::forget_wrong_indexes() {
+  for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix}) {
+    const auto stat = fs_.stat(active_.beside(suffix));
+    if (!stat || stat->size <= TimeIndexEntry::kSize) continue;  // at most a final entry
+    const auto file = fs_.open(active_.beside(suffix), OpenMode::write);
+    file->truncate(0);
+    file->sync();
+  }
 }
 
 // Scans from size_ to the end of the active segment, takes in what is whole and settles what is not.
@@ -205,7 +218,7 @@ void PartitionLog::take_in_tail() {
 }
 
 void PartitionLog::settle_damage(const SegmentFile& segment, const TailScan& scan) {
-  const bool never_forced = options_.trust_index && begins_with_unwritten_blocks(fs_, segment, scan);
+  const bool never_forced = options_.trust_index && was_never_forced(fs_, segment, scan);
   if (scan.stop == TailScan::Stop::damaged && scan.damage.front().next_good && !never_forced) {
     const DamageRange& damage = scan.damage.front();
     throw Error(ErrorCode::corrupt_message,

@@ -113,6 +113,7 @@ class PartitionLog {
   void open();
   void create_first_segment();
   void open_active(const SegmentFile& segment);
+  void forget_wrong_indexes();
   void take_in_tail();
   void settle_damage(const SegmentFile& segment, const TailScan& scan);
   void forget_active();

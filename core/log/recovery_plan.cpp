@@ -195,10 +195,8 @@ bool Planner::records_behind(const PartitionFiles& files, std::size_t i) {
 
 // True if the damage is what a power cut left of an append above the recovery point: nobody was promised it.
 bool Planner::never_forced(const PartitionFiles& files, std::size_t i, const TailScan& scan) {
-  if (!options_.trust_index || i + 1 != files.segments.size() || scan.damage.empty()) return false;
-  const SegmentFile& segment = files.segments[i];
-  return scan.damage.front().position >= find_recovery_point(fs_, segment).place.position &&
-         begins_with_unwritten_blocks(fs_, segment, scan);
+  return options_.trust_index && i + 1 == files.segments.size() &&
+         was_never_forced(fs_, files.segments[i], scan);
 }
 
 void Planner::describe_damage(const Scanned& scanned, SegmentRecovery& segment) const {

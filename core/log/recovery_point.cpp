@@ -65,6 +65,47 @@ bool all_zero(const std::uint8_t* bytes, std::uint64_t size) {
   return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == 0; });
 }
 
+/// Zeros from the last whole unit to the end of its block, or a block of nothing but zeros, in the first
+/// damage.
+bool begins_with_unwritten_blocks(FileSystem& fs, const SegmentFile& segment, const TailScan& scan) {
+  const std::uint64_t from = scan.damage.front().position;
+  std::uint64_t to = from;
+  for (const DamageRange& range : scan.damage) {
+    if (range.position != to) break;
+    to += range.size;
+  }
+  const auto file = fs.open(segment.log_path, OpenMode::read);
+  Buffer piece;
+  for (std::uint64_t at = from; at < to;) {
+    piece.resize(static_cast<std::size_t>(kBlock - at % kBlock));
+    piece.cut(file->read_at(at, {piece.data(), piece.size()}));
+    const bool whole_block = at % kBlock == 0 && piece.size() == kBlock;
+    const bool rest_of_block =
+        at == from && at % kBlock + piece.size() == kBlock && piece.size() >= kLeastHole;
+    if ((whole_block || rest_of_block) && all_zero(piece.data(), piece.size())) return true;
+    at += kBlock - at % kBlock;
+  }
+  return false;
+}
+
+/// The last offset that an index speaks of, as both speak only of forced data; nothing if one is not in
+/// order. One that is missing or ends in zeros or half an entry says less.
+std::optional<Offset> last_offset_known_forced(FileSystem& fs, const SegmentFile& segment) {
+  Offset last = segment.base - 1;
+  if (segment.has_index) {
+    const OffsetIndexFile file(fs, segment.beside(kIndexSuffix), segment.base);
+    const auto entry = last_in_order(fs, segment, file.count());
+    if (!file.is_open() || !entry) return std::nullopt;
+    last = entry->offset;
+  }
+  if (segment.has_time_index) {
+    RecoveryPoint all;
+    if (!times_in_order(fs, segment, Offset(INT64_MAX), all)) return std::nullopt;
+    if (all.time_index_bytes > 0) last = std::max(last, all.last_time.offset);
+  }
+  return last;
+}
+
 }  // namespace
 
 RecoveryPoint find_recovery_point(FileSystem& fs, const SegmentFile& segment) {
@@ -88,26 +129,10 @@ bool indexes_end_at_recovery_point(FileSystem& fs, const SegmentFile& segment) {
   return index->size == point.index_bytes && (rest == 0 || rest == TimeIndexEntry::kSize);
 }
 
-bool begins_with_unwritten_blocks(FileSystem& fs, const SegmentFile& segment, const TailScan& scan) {
+bool was_never_forced(FileSystem& fs, const SegmentFile& segment, const TailScan& scan) {
   if (scan.damage.empty()) return false;
-  const std::uint64_t from = scan.damage.front().position;
-  std::uint64_t to = from;
-  for (const DamageRange& range : scan.damage) {
-    if (range.position != to) break;
-    to += range.size;
-  }
-  const auto file = fs.open(segment.log_path, OpenMode::read);
-  Buffer piece;
-  for (std::uint64_t at = from; at < to;) {
-    piece.resize(static_cast<std::size_t>(kBlock - at % kBlock));
-    piece.cut(file->read_at(at, {piece.data(), piece.size()}));
-    const bool whole_block = at % kBlock == 0 && piece.size() == kBlock;
-    const bool rest_of_block =
-        at == from && at % kBlock + piece.size() == kBlock && piece.size() >= kLeastHole;
-    if ((whole_block || rest_of_block) && all_zero(piece.data(), piece.size())) return true;
-    at += kBlock - at % kBlock;
-  }
-  return false;
+  const auto forced = last_offset_known_forced(fs, segment);
+  return forced && *forced <= scan.damage.front().after && begins_with_unwritten_blocks(fs, segment, scan);
 }
 
 }  // namespace tk

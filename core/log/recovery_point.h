@@ -28,9 +28,9 @@ RecoveryPoint find_recovery_point(FileSystem& fs, const SegmentFile& segment);
 /// it but the time index's final entry.
 bool indexes_end_at_recovery_point(FileSystem& fs, const SegmentFile& segment);
 
-/// True if the first damage of a scan that began at a recovery point holds blocks that were never written:
-/// zeros from the last whole unit to the end of its block, or a block of nothing but zeros. Forced data have
-/// no such holes, and as appends are forced in order, nothing behind one was forced either.
-bool begins_with_unwritten_blocks(FileSystem& fs, const SegmentFile& segment, const TailScan& scan);
+/// True if the first damage of a scan that began at a recovery point is what a power cut left of an append
+/// that was not forced, so that nobody was promised it, nor what lies behind: it holds blocks that were never
+/// written, which forced data do not, and no index speaks of what follows it.
+bool was_never_forced(FileSystem& fs, const SegmentFile& segment, const TailScan& scan);
 
 }  // namespace tk

@@ -246,7 +246,7 @@ class CrashWorld {
           fields.leader_epoch = epoch;
           encode_json_record(out, at + i, record, fields);
         } else {
-          builder_.add(timestamp, std::nullopt, value, {});
+          builder_.add(out, timestamp, std::nullopt, value, {});
         }
       }
       if (format_ == TopicFormat::kafka) {

@@ -64,7 +64,6 @@ void add_broker(std::vector<Original>& all, const std::string& archive, std::str
 PartitionBytes written(TopicFormat format, const LogMaker& maker) {
   MemoryFileSystem fs;
   PartitionLog::Options options;
-  options.format = format;
   options.config.segment_bytes = 1500;
   options.config.index_interval_bytes = 200;
   PartitionLog log(fs, kPartition, std::move(options));

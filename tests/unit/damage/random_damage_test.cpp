@@ -189,7 +189,6 @@ void check_recovery(Random& random, const Damaged& damaged, const ReadBack& befo
 void check_writer(const Damaged& damaged, const ReadBack& before) {
   Disk disk(damaged.files);
   PartitionLog::Options options;
-  options.format = damaged.original->is_json ? TopicFormat::json : TopicFormat::kafka;
   options.trust_index = damaged.original->name.starts_with("tk/");
   PartitionLog log(disk.fs, kPartition, std::move(options));
   try {

@@ -40,7 +40,6 @@ TEST_CASE("records behind two damaged ranges in a row are not cut") {
 
   // A writer does not cut them either.
   PartitionLog::Options options;
-  options.format = TopicFormat::kafka;
   PartitionLog writer(fs, "logs/t-0", std::move(options));
   CHECK_THROWS_AS(writer.begin(), Error);
   CHECK(fs.stat("logs/t-0/00000000000000000000.log")->size == log.size());
