@@ -10,6 +10,7 @@
 #include "commands/dump_damage.h"
 #include "commands/dump_reports.h"
 #include "commands/dump_units.h"
+#include "core/base/error.h"
 #include "core/base/ordered_workers.h"
 #include "core/io/file_system.h"
 #include "core/io/output.h"
@@ -97,6 +98,12 @@ void SegmentDump::run(DumpReports& reports) {
       [](const Job&) { return true; }, [&](Job& job) { ahead->read(job.chunk.bytes, job.chunk.ahead); });
   damage_.finish();
   if (context_.out.closed() || context_.interrupted.load() != 0) return;
+  if (const std::uint64_t size = file_->size(); size < end_) {
+    throw Error(
+        ErrorCode::storage_error,
+        fmt::format("the file shrank to {} bytes while it was read: {} were there before", size, end_))
+        .at(place_.path, size);
+  }
   if (units_end_ < end_ && !max_bytes_) {
     say(fmt::format("Found {} invalid bytes at the end of {}\n", end_ - units_end_, base_name(place_.path)));
   }

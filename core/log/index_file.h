@@ -43,10 +43,12 @@ class IndexFile {
   /// Opens the index at `path` of a segment with this base; an index that cannot be opened is empty.
   IndexFile(FileSystem& fs, const std::string& path, Offset base);
 
+  /// False if the file could not be opened: it counts as empty.
+  [[nodiscard]] bool is_open() const { return file_ != nullptr; }
   /// Entries up to the zeros of a preallocated tail (found by bisection: with garbage it may be any number up
   /// to what the file can hold).
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// Entry `i` below count().
+  /// Entry `i` below count(); zeros for one that is not there.
   [[nodiscard]] Entry at(std::size_t i) const;
   /// The last entry that `below_or_equal(entry)` holds for, given that it holds for a prefix; nothing if for
   /// none.

@@ -25,7 +25,8 @@ class PartitionCursor {
                   std::size_t chunk_bytes = SegmentScanner::kDefaultChunk);
 
   /// The next chunk; false at the end of the view. A tail in another segment than the last comes as damage;
-  /// the last segment's tail ends the reading.
+  /// the last segment's tail ends the reading. Throws storage_error if a
+  /// segment is shorter by then than the view has it.
   bool next(CursorChunk& chunk);
 
   /// Reads for a chunk what next() will probably want in it. For any thread, while another may be in next();
@@ -38,6 +39,7 @@ class PartitionCursor {
 
  private:
   void open_segment(std::size_t index);
+  void require_whole();
 
   FileSystem& fs_;
   const LogView& view_;
