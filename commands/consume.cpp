@@ -130,7 +130,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
             const OrderedTurn& turn;
             PartitionPlan& plan;
             bool go_on = true;
-            void begin_unit() {
+            void begin_unit(const UnitInfo& info) {
               if (job.sink.text.size() > kTextLimit && go_on) {
                 go_on = turn.await() && consumer.print(job.sink, plan.skip);
                 job.sink.text.clear();
@@ -138,7 +138,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
                 job.sink.marks.clear();
                 job.sink.found.clear();
               }
-              job.sink.begin_unit();
+              job.sink.begin_unit(info);
             }
             void record(const RecordView& record) {
               if (go_on) job.sink.record(record);

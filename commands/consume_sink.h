@@ -43,7 +43,7 @@ class ConsumeSink {
   /// With `marks` the end of every record is kept, so that the output can be cut after any of them.
   void start(const RecordFilter& filter, const RecordFormatter& formatter, bool marks);
 
-  void begin_unit() {
+  void begin_unit(const UnitInfo&) {
     unit_text_ = text.size();
     unit_records_ = records;
     unit_marks_ = marks.size();

@@ -13,7 +13,7 @@ struct TimeSink {
   std::optional<Offset> found;
   std::optional<Offset> unit_found;
 
-  void begin_unit() { end_unit(); }
+  void begin_unit(const UnitInfo&) { end_unit(); }
   void record(const RecordView& record) {
     if (!found && !unit_found && record.timestamp >= timestamp) unit_found = record.offset;
   }
@@ -30,7 +30,7 @@ struct CountSink {
   std::int64_t count = 0;
   std::int64_t in_unit = 0;
 
-  void begin_unit() { in_unit = 0; }
+  void begin_unit(const UnitInfo&) { in_unit = 0; }
   void record(const RecordView&) {
     ++count;
     ++in_unit;

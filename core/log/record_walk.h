@@ -29,7 +29,7 @@ struct ReadDamage {
 
 /// Walks the chunk's units in order and calls `sink` for what is wanted:
 ///
-///   sink.begin_unit()                  before the first record of a unit
+///   sink.begin_unit(const UnitInfo&)   before the first record of a unit
 ///   sink.record(const RecordView&)     for each record within the scope
 ///   sink.abandon_unit()                the unit turned out damaged: forget its records
 ///   sink.damage(ReadDamage&&)          something cannot be read
@@ -62,7 +62,8 @@ void walk_records(const CursorChunk& chunk, const ReadScope& scope, RecordDecode
         return on_damage(position, unit.size(), fault, unit);
       if (scope.committed->aborted(json_info)) return;
     }
-    sink.begin_unit();
+    json_info.base_offset = json_info.last_offset = offset;
+    sink.begin_unit(json_info);
     const Fault fault = decoder.decode(unit, json_info, [&](const RecordView& record) {
       if (decoder.json().fields().control == JsonControl::none) sink.record(record);
     });
@@ -79,7 +80,7 @@ void walk_records(const CursorChunk& chunk, const ReadScope& scope, RecordDecode
     if (info.control || (first_known && info.base_offset >= scope.below)) return;
     if (info.last_offset < scope.from && info.last_offset >= info.base_offset) return;
     if (scope.committed != nullptr && scope.committed->aborted(info)) return;
-    sink.begin_unit();
+    sink.begin_unit(info);
     const Fault fault = decoder.decode(unit, info, [&](const RecordView& record) {
       if (record.offset < scope.from || record.offset >= scope.below) return;
       sink.record(record);

@@ -11,7 +11,7 @@ constexpr std::size_t kSmallChunk = 64U << 10;
 
 /// Keeps the first record of the units that decode as a whole.
 struct FirstRecord {
-  void begin_unit() { keep(); }
+  void begin_unit(const UnitInfo&) { keep(); }
   void record(const RecordView& record) {
     if (!pending) pending = record.timestamp;
   }
