@@ -151,7 +151,8 @@ void Consumer::read_partition(PartitionPlan& plan) {
           walk_records(job.chunk, plan.scope, job.decoder, spill);
         },
         [&](Job& job) { return print(job.sink, plan.skip) && !done(); },
-        [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; });
+        [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; },
+        [&](Job& job) { cursor.read_ahead(job.chunk); });
   }
   places_.emplace_back(cursor.position(), std::max(cursor.last_offset(), plan.scope.from - 1));
 }

@@ -11,7 +11,8 @@ constexpr auto kRegexFlags =
     std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial;
 }  // namespace
 
-RecordFilter::RecordFilter(const ConsumeOptions& options) : key_(options.key) {
+RecordFilter::RecordFilter(const ConsumeOptions& options)
+    : takes_all_(!options.key && !options.grep), key_(options.key) {
   if (!options.grep) return;
   try {
     grep_.emplace(*options.grep, kRegexFlags);
@@ -21,7 +22,7 @@ RecordFilter::RecordFilter(const ConsumeOptions& options) : key_(options.key) {
   }
 }
 
-bool RecordFilter::takes(const RecordView& record) const {
+bool RecordFilter::examine(const RecordView& record) const {
   if (key_ && (!record.key || *record.key != *key_)) return false;
   if (!grep_) return true;
   return record.value && std::regex_search(record.value->begin(), record.value->end(), *grep_);

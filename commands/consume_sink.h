@@ -17,9 +17,12 @@ class RecordFilter {
  public:
   /// Throws invalid_request for an expression that cannot be used.
   explicit RecordFilter(const ConsumeOptions& options);
-  [[nodiscard]] bool takes(const RecordView& record) const;
+  [[nodiscard]] bool takes(const RecordView& record) const { return takes_all_ || examine(record); }
 
  private:
+  [[nodiscard]] bool examine(const RecordView& record) const;
+
+  bool takes_all_;
   std::optional<std::string> key_;
   std::optional<std::regex> grep_;
 };

@@ -10,6 +10,7 @@
 #include "commands/dump_damage.h"
 #include "commands/dump_reports.h"
 #include "commands/dump_units.h"
+#include "core/base/error.h"
 #include "core/base/ordered_workers.h"
 #include "core/io/file_system.h"
 #include "core/io/output.h"
@@ -57,7 +58,7 @@ class SegmentDump {
   const DumpStyle& style_;
   std::optional<std::uint64_t> max_bytes_;
   Context& context_;
-  std::unique_ptr<File> file_;
+  std::shared_ptr<File> file_;
   std::uint64_t end_ = 0;
   // Of what was given so far:
   DamageReport damage_;
@@ -82,8 +83,10 @@ void SegmentDump::run(DumpReports& reports) {
   const Offset base = place_.base ? *place_.base : first_offset();
   if (!place_.base) say(fmt::format("Log starting offset: {}\n", base.value()));
 
+  const auto ahead = std::make_shared<ReadAhead>(file_, end_, SegmentScanner::kDefaultChunk);
   SegmentScanner scanner(
-      *file_, {.position = 0, .end = end_, .segment_base = base, .after = base - 1, .below = place_.below});
+      *file_, {.position = 0, .end = end_, .segment_base = base, .after = base - 1, .below = place_.below},
+      SegmentScanner::kDefaultChunk, ahead);
   std::vector<std::unique_ptr<Job>> jobs;
   const std::uint64_t chunks = end_ / SegmentScanner::kDefaultChunk + 1;
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(worker_count(), chunks); ++i) {
@@ -91,9 +94,16 @@ void SegmentDump::run(DumpReports& reports) {
   }
   run_ordered(
       jobs, [&](Job& job) { return context_.interrupted.load() == 0 && scanner.next(job.chunk); },
-      [&](Job& job) { format(job, nullptr); }, [&](Job& job) { return give(job); });
+      [&](Job& job) { format(job, nullptr); }, [&](Job& job) { return give(job); },
+      [](const Job&) { return true; }, [&](Job& job) { ahead->read(job.chunk.bytes, job.chunk.ahead); });
   damage_.finish();
   if (context_.out.closed() || context_.interrupted.load() != 0) return;
+  if (const std::uint64_t size = file_->size(); size < end_) {
+    throw Error(
+        ErrorCode::storage_error,
+        fmt::format("the file shrank to {} bytes while it was read: {} were there before", size, end_))
+        .at(place_.path, size);
+  }
   if (units_end_ < end_ && !max_bytes_) {
     say(fmt::format("Found {} invalid bytes at the end of {}\n", end_ - units_end_, base_name(place_.path)));
   }

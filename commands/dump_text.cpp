@@ -1,10 +1,9 @@
 #include "commands/dump_text.h"
 
-#include <array>
-#include <bit>
 #include <cstring>
 
 #include "commands/java_text.h"
+#include "core/base/put_text.h"
 #include "core/base/utf8.h"
 #include "core/format/control_record.h"
 
@@ -14,69 +13,9 @@ namespace {
 /// The fixed words and the numbers of any line fit.
 constexpr std::size_t kLineWords = 1024;
 
-// Words are literals throughout, so that they are stored and not copied by a call.
-template <std::size_t N>
-char* put(char* at, const char (&words)[N]) {
-  std::memcpy(at, words, N - 1);
-  return at + (N - 1);
-}
-
-char* put_text(char* at, std::string_view text) {
-  std::memcpy(at, text.data(), text.size());
-  return at + text.size();
-}
-
-constexpr std::array<char, 200> kPairs = [] {
-  std::array<char, 200> pairs{};
-  for (std::size_t i = 0; i < 100; ++i) {
-    pairs[2 * i] = static_cast<char>('0' + i / 10);
-    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
-  }
-  return pairs;
-}();
-
-constexpr std::array<std::uint64_t, 20> kPowersOfTen = [] {
-  std::array<std::uint64_t, 20> powers{1};
-  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
-  return powers;
-}();
-
-std::size_t digit_count(std::uint64_t number) {
-  // 1233 / 4096 is just above log10(2): the estimate is right or one too small.
-  const auto bits = static_cast<std::size_t>(std::bit_width(number | 1));
-  const std::size_t estimate = bits * 1233 >> 12;
-  return estimate + ((number | 1) >= kPowersOfTen[estimate] ? 1 : 0);
-}
-
-/// Two digits at a time from the back, straight to their place: a copy of just written pieces would stall.
-char* put_digits(char* at, std::uint64_t number) {
-  char* const end = at + digit_count(number);
-  char* behind = end;
-  while (number >= 100) {
-    behind -= 2;
-    std::memcpy(behind, &kPairs[2 * (number % 100)], 2);
-    number /= 100;
-  }
-  if (number >= 10) {
-    std::memcpy(at, &kPairs[2 * number], 2);
-  } else {
-    *at = static_cast<char>('0' + number);
-  }
-  return end;
-}
-
-char* put_number(char* at, std::int64_t number) {
-  auto magnitude = static_cast<std::uint64_t>(number);
-  if (number < 0) {
-    *at++ = '-';
-    magnitude = 0 - magnitude;
-  }
-  return put_digits(at, magnitude);
-}
-
 template <std::size_t N>
 char* put_number(char* at, const char (&label)[N], std::int64_t number) {
-  return put_number(put(at, label), number);
+  return tk::put_number(put(at, label), number);
 }
 
 template <std::size_t N>
@@ -253,12 +192,6 @@ char* put_escaped(char* at, std::string_view bytes) {
   return at;
 }
 
-char* put_hex(char* at, std::uint32_t number) {
-  at = put(at, "0x");
-  for (int shift = 28; shift >= 0; shift -= 4) *at++ = kHexDigits[number >> shift & 15];
-  return at;
-}
-
 }  // namespace
 
 void append_json_unit_line(Buffer& to, const JsonUnitText& unit, bool data) {
@@ -273,7 +206,7 @@ void append_json_unit_line(Buffer& to, const JsonUnitText& unit, bool data) {
   at = put_number(at, " keySize: ", shown_size(record.key));
   at = put_number(at, " valueSize: ", shown_size(record.value));
   at = put(at, " crc: ");
-  at = unit.crc ? put_hex(at, *unit.crc) : put(at, "none");
+  at = unit.crc ? put_hex32(put(at, "0x"), *unit.crc) : put(at, "none");
   at = put_bool(at, " isvalid: ", unit.valid);
   if (unit.control != JsonControl::none) {
     at = put_text(at, unit.control == JsonControl::commit ? " endTxnMarker: COMMIT" : " endTxnMarker: ABORT");

@@ -146,7 +146,7 @@ std::string UnitRebuilder::add_to_batch(const DumpRecord& record) {
     return fmt::format("the batch grows beyond {} bytes", most);
   // Where the broker's time took the place of the producer's, the records still hold the latter.
   const std::int64_t timestamp = append_time_ ? record.create_ts.value_or(*record.ts) : *record.ts;
-  builder_.add_at(static_cast<std::int32_t>(*record.offset - first_.value()), timestamp, record.key,
+  builder_.add_at(unit_, static_cast<std::int32_t>(*record.offset - first_.value()), timestamp, record.key,
                   record.value, record.headers);
   max_timestamp_ = std::max(max_timestamp_, *record.ts);
   return {};

@@ -9,7 +9,7 @@ namespace tk {
 namespace {
 
 Store::Options store_options(const Context& context) {
-  return {.lock_timeout_ms = context.lock_timeout_ms, .default_format = context.default_format};
+  return {.lock_wait = lock_wait(context), .default_format = context.default_format};
 }
 
 void report(const Store& store, Context& context) {
@@ -18,6 +18,10 @@ void report(const Store& store, Context& context) {
 }
 
 }  // namespace
+
+LockWait lock_wait(const Context& context) {
+  return {context.lock_timeout_ms, [&context] { return context.interrupted.load() != 0; }};
+}
 
 Store open_store(Context& context) {
   Store store = Store::open(context.fs, context.directory, store_options(context));

@@ -9,6 +9,10 @@ namespace tk {
 
 struct Context;
 
+/// How long the command waits for a lock: --lock-timeout, or until it is interrupted. `context` must outlive
+/// it.
+LockWait lock_wait(const Context& context);
+
 /// For looking. Foreign entries are noted, and a state file that cannot be used is reported (it decides the
 /// exit code) while the command goes on.
 Store open_store(Context& context);

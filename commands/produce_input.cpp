@@ -110,18 +110,26 @@ void ProduceInput::parse_lines(std::string_view text, ParsedChunk& out) const {
   const std::string_view delimiter = json ? std::string_view("\n") : std::string_view(options_.delimiter);
   const bool plain =
       !json && !options_.key && !options_.key_separator && !options_.null_marker && !options_.json_values;
+  if (plain && delimiter.size() == 1) return parse_plain_lines(text, delimiter[0], out);
   while (!text.empty()) {
     const std::size_t end = find(text, delimiter);
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + delimiter.size());
     InputRecord record;
-    if (plain) {
-      record.value = line.data();
-      record.value_size = static_cast<std::int32_t>(line.size());
-    } else if (!(json ? parse_json(line, record, out) : parse_line(line, record, out))) {
-      return;
-    }
+    if (!(json ? parse_json(line, record, out) : parse_line(line, record, out))) return;
     out.records.push_back(record);
+  }
+}
+
+// Lines that are values as they stand.
+void ProduceInput::parse_plain_lines(std::string_view text, char delimiter, ParsedChunk& out) const {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    const void* const found = std::memchr(at, delimiter, static_cast<std::size_t>(end - at));
+    const char* const stop = found == nullptr ? end : static_cast<const char*>(found);
+    out.records.push_back({.value = at, .value_size = static_cast<std::int32_t>(stop - at)});
+    at = stop == end ? end : stop + 1;
   }
 }
 
@@ -285,6 +293,7 @@ bool ProduceInput::parse_json(std::string_view line, InputRecord& record, Parsed
            ErrorCode::unknown_topic_or_partition);
     return false;
   }
+  out.partition_asked |= record.partition >= 0;
   if (options_.key) set_key(record, *options_.key);
   if (limits_.format == TopicFormat::kafka) extra.value_is_json = false;  // kept as its text
   if (extra.timestamp || extra.header_count > 0 || extra.value_is_json) {

@@ -31,6 +31,7 @@ class ProduceInput final : public RecordSource {
  private:
   bool open_next();
   void parse_lines(std::string_view text, ParsedChunk& out) const;
+  void parse_plain_lines(std::string_view text, char delimiter, ParsedChunk& out) const;
   bool parse_line(std::string_view line, InputRecord& record, ParsedChunk& out) const;
   bool parse_json(std::string_view line, InputRecord& record, ParsedChunk& out) const;
   void set_key(InputRecord& record, std::string_view key) const;

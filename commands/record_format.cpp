@@ -1,15 +1,14 @@
 #include "commands/record_format.h"
 
-#include <charconv>
-
 #include "core/base/json_writer.h"
+#include "core/base/put_text.h"
 
 namespace tk {
 namespace {
 
 void append_number(Buffer& out, std::int64_t number) {
-  auto* const to = reinterpret_cast<char*>(out.room(24));
-  out.commit(static_cast<std::size_t>(std::to_chars(to, to + 24, number).ptr - to));
+  auto* const to = reinterpret_cast<char*>(out.room(kMaxDigits));
+  out.commit(static_cast<std::size_t>(put_number(to, number) - to));
 }
 
 /// Runs of small pieces are built in a text buffer of the thread and copied once.
@@ -50,7 +49,11 @@ void append_json_headers(TextBuffer& to, std::span<const HeaderView> headers) {
 }  // namespace
 
 RecordFormatter::RecordFormatter(const ConsumeOptions& options, std::string topic, PartitionId partition)
-    : options_(options), topic_(std::move(topic)), partition_(partition) {
+    : options_(options),
+      values_only_(options.output == ConsumeOptions::Output::text && !options.key_separator &&
+                   options.delimiter.size() == 1),
+      topic_(std::move(topic)),
+      partition_(partition) {
   TextBuffer start;
   tk::append(start, "{\"topic\":");
   append_json_string(start, is_utf8(topic_) ? std::string_view(topic_) : std::string_view(printable(topic_)));
@@ -60,7 +63,7 @@ RecordFormatter::RecordFormatter(const ConsumeOptions& options, std::string topi
   json_start_.assign(start.begin(), start.end());
 }
 
-void RecordFormatter::append(Buffer& out, const RecordView& record) const {
+void RecordFormatter::append_other(Buffer& out, const RecordView& record) const {
   switch (options_.output) {
     case ConsumeOptions::Output::text:
       return append_text(out, record);

@@ -4,6 +4,7 @@
 #include "commands/context.h"
 #include "commands/damage_text.h"
 #include "commands/diagnostics.h"
+#include "commands/open_store.h"
 #include "commands/progress.h"
 #include "commands/recover_options.h"
 #include "commands/targets.h"
@@ -144,7 +145,7 @@ int run_recover(const RecoverOptions& options, Context& context) {
     if (context.interrupted.load() != 0) break;
     try {
       std::optional<RecoveryLocks> locks;
-      if (!options.dry_run) locks.emplace(context.fs, path, context.lock_timeout_ms);
+      if (!options.dry_run) locks.emplace(context.fs, path, lock_wait(context));
       RecoveryOptions settings = recovery_settings(context.fs, path);
       settings.mode = mode_of(options.damage);
       settings.full = options.full;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test: unit tests (release and with sanitizers), shell tests, format, layers, Kafka's own engine as a partner.
+# Runs every test: unit tests (release and with sanitizers), shell tests, producers that are killed, format, layers,
+# Kafka's own engine as a partner.
 # The last line is `N passed, N failed` over all of them; exit 1 if any failed or a runner had none.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$root"
@@ -67,7 +68,7 @@ shell_tests() {
   export TK=$root/build/release/tk TK_FIXTURES_UNPACKED=$root/tests/fixtures/unpacked
   tests/cli/unpack_fixtures.sh "$TK_FIXTURES_UNPACKED" || { count "shell tests" 0 1; return; }
   # The long ones first, so that the last to end is a short one.
-  printf '%s\n' tests/cli/{fixtures,round_trip,verify,field_cases_pipelines,seed_scenario}.bats tests/cli/*.bats | awk '!seen[$0]++' |
+  printf '%s\n' tests/cli/{gates,fixtures,round_trip,verify,field_cases_pipelines,seed_scenario}.bats tests/cli/*.bats | awk '!seen[$0]++' |
     xargs -P "$jobs" -I{} sh -c 'timeout 400 bats --tap "$1" >"$2/$(basename "$1").tap" 2>&1 || true' _ {} "$out"
   local p=0 f=0 s=0 tap
   for tap in "$out"/*.tap; do
@@ -82,6 +83,16 @@ shell_tests() {
     p=$((p + ok)) f=$((f + bad)) s=$((s + skip))
   done
   count "shell tests" "$p" "$f" "$s"
+}
+
+# A fixed seed, so that a failure can be repeated; by hand more rounds with others (tests/crash/kill_produce.py --help).
+kill_test() {
+  local last p=0 f=1
+  TK=$root/build/release/tk timeout 300 python3 tests/crash/kill_produce.py --rounds 200 --seed 1 >"$logs/kill.log" 2>&1 || true
+  last=$(tail -n 1 "$logs/kill.log")
+  [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] && p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
+  [ "$f" -eq 0 ] || tail -n 20 "$logs/kill.log"
+  count "producers killed" "$p" "$f"
 }
 
 source_files() {
@@ -126,6 +137,7 @@ say "built (release, ${SECONDS}s)"
 began=$SECONDS
 unit_tests release build/release/tests/unit
 shell_tests
+kill_test
 one_check "formatting" formatted
 one_check "layers" scripts/check_layers.sh
 if sanitized_tests; then unit_tests sanitizers build/asan/tests/unit; else count "unit tests, sanitizers" 0 1; fi

@@ -29,12 +29,16 @@ class Chunk16 {
   }
   /// Writes all kSize bytes.
   void store(char* to) const;
+  /// All bits that one of them has: what is sought by its high bit is found in both at once.
+  [[nodiscard]] Chunk16 operator|(Chunk16 other) const;
 
   /// Bytes that have a meaning within a JSON string: quote, backslash, control characters, and whatever is
   /// not ASCII.
   [[nodiscard]] std::uint32_t json_stops() const;
   /// Bytes that must be escaped in a JSON string: quote, backslash, control characters.
   [[nodiscard]] std::uint32_t json_escapes() const;
+  /// Quotes and backslashes.
+  [[nodiscard]] std::uint32_t json_quoting() const;
   /// Bytes from 0x80 on.
   [[nodiscard]] std::uint32_t non_ascii() const;
 
@@ -79,6 +83,10 @@ inline void Chunk16::store(char* to) const {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes_);
 }
 
+inline Chunk16 Chunk16::operator|(Chunk16 other) const {
+  return Chunk16(_mm_or_si128(bytes_, other.bytes_));
+}
+
 inline std::uint32_t Chunk16::json_stops() const {
   const __m128i quoting =
       _mm_or_si128(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\')));
@@ -92,6 +100,11 @@ inline std::uint32_t Chunk16::json_escapes() const {
       _mm_or_si128(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\')));
   const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes_, _mm_set1_epi8(0x1f)), bytes_);
   return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(quoting, control)));
+}
+
+inline std::uint32_t Chunk16::json_quoting() const {
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(
+      _mm_or_si128(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\')))));
 }
 
 inline std::uint32_t Chunk16::non_ascii() const {
@@ -119,6 +132,12 @@ inline void Chunk16::store(char* to) const {
   std::memcpy(to, bytes_.data(), kSize);
 }
 
+inline Chunk16 Chunk16::operator|(Chunk16 other) const {
+  Bytes bytes = bytes_;
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] |= other.bytes_[i];
+  return Chunk16(bytes);
+}
+
 inline std::uint32_t Chunk16::json_stops() const {
   return json_escapes() | non_ascii();
 }
@@ -126,6 +145,10 @@ inline std::uint32_t Chunk16::json_stops() const {
 inline std::uint32_t Chunk16::json_escapes() const {
   return detail::mask_of(bytes_,
                          [](std::uint8_t byte) { return byte < 0x20 || byte == '"' || byte == '\\'; });
+}
+
+inline std::uint32_t Chunk16::json_quoting() const {
+  return detail::mask_of(bytes_, [](std::uint8_t byte) { return byte == '"' || byte == '\\'; });
 }
 
 inline std::uint32_t Chunk16::non_ascii() const {

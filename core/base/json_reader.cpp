@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/chunk16.h"
+#include "core/base/json_escape.h"
 #include "core/base/utf8.h"
 
 namespace tk {
@@ -97,16 +98,6 @@ char* put_code_point(char* out, int code) {
   return out;
 }
 
-/// What the letter behind a backslash stands for; 0 where it is none of the short escapes.
-constexpr std::array<char, 256> kShortEscapes = [] {
-  constexpr std::string_view letters = "\"\\/bfnrt";
-  constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-  std::array<char, 256> escapes{};
-  for (std::size_t i = 0; i < letters.size(); ++i)
-    escapes[static_cast<unsigned char>(letters[i])] = meanings[i];
-  return escapes;
-}();
-
 /// An escape: the code point it stands for and its size in the text, or what is wrong with it.
 struct Escape {
   int code = 0;
@@ -128,7 +119,7 @@ Escape unicode_escape(const char* at, const char* end) {
 /// The escape whose backslash is at `at`.
 inline Escape escape_at(const char* at, const char* end) {
   if (end - at < 2) return {.error = "an escape that is cut off"};
-  const char meaning = kShortEscapes[static_cast<unsigned char>(at[1])];
+  const char meaning = json_short_escape(at[1]);
   if (meaning != 0) return {meaning, 2};
   if (at[1] == 'u') return unicode_escape(at, end);
   return {.error = "an unknown escape"};
@@ -172,16 +163,21 @@ bool JsonReader::fail(const char* error) {
 }
 
 inline void JsonReader::blanks() {
-  while (at_ != end_ && is_blank(*at_)) ++at_;
+  // Nothing above a space is blank, and mostly there is none.
+  while (at_ != end_ && static_cast<unsigned char>(*at_) <= ' ' && is_blank(*at_)) ++at_;
 }
 
-JsonType JsonReader::peek() {
+inline JsonType JsonReader::look() {
   blanks();
   return at_ == end_ ? JsonType::invalid : kTypes[static_cast<unsigned char>(*at_)];
 }
 
+JsonType JsonReader::peek() {
+  return look();
+}
+
 inline bool JsonReader::enter(JsonType type, const char* error) {
-  if (peek() != type) return fail(error);
+  if (look() != type) return fail(error);
   if (depth_ == kMaxDepth) return fail("nested too deep");
   ++at_;
   ++depth_;
@@ -216,7 +212,7 @@ inline bool JsonReader::next(char closing, const char* error) {
 bool JsonReader::next_member(std::string_view& name) {
   name = {};
   if (!next('}', "a comma or } is expected")) return false;
-  if (peek() != JsonType::string) return fail("a member name is expected");
+  if (look() != JsonType::string) return fail("a member name is expected");
   name_.clear();
   name = quoted(&name_);
   blanks();
@@ -230,12 +226,12 @@ bool JsonReader::next_member(std::string_view& name) {
 
 bool JsonReader::next_element() {
   if (!next(']', "a comma or ] is expected")) return false;
-  if (peek() == JsonType::invalid) return fail("a value is expected");
+  if (look() == JsonType::invalid) return fail("a value is expected");
   return true;
 }
 
 std::string_view JsonReader::string(std::string& scratch) {
-  if (peek() != JsonType::string) return fail("a string is expected"), std::string_view();
+  if (look() != JsonType::string) return fail("a string is expected"), std::string_view();
   return quoted(&scratch);
 }
 
@@ -260,7 +256,7 @@ bool JsonReader::pass_escaped() {
 }
 
 std::int64_t JsonReader::integer() {
-  if (peek() != JsonType::number) return fail("a number is expected"), 0;
+  if (look() != JsonType::number) return fail("a number is expected"), 0;
   const bool negative = *at_ == '-';
   const char* const digits = at_ + (negative ? 1 : 0);
   std::uint64_t magnitude = 0;  // may wrap; the count of digits tells
@@ -332,7 +328,7 @@ std::string_view JsonReader::skip() {
 
 // Recursive, but never deeper than kMaxDepth.
 void JsonReader::pass_value() {
-  switch (peek()) {
+  switch (look()) {
     case JsonType::object:
       enter_object();
       for (std::string_view name; next_member(name);) pass_value();

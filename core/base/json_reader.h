@@ -65,6 +65,7 @@ class JsonReader {
   /// Notes the mistake unless there was one before; always false.
   bool fail(const char* error);
   void blanks();
+  JsonType look();
   bool enter(JsonType type, const char* error);
   /// Passes the comma before the next member or element; false, having passed `closing`, when there is none.
   bool next(char closing, const char* error);

@@ -1,69 +1,25 @@
 #include "core/base/json_writer.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
-#include <cstring>
 
-#include "core/base/chunk16.h"
+#include "core/base/json_escape.h"
+#include "core/base/put_text.h"
 #include "core/base/utf8.h"
 
 namespace tk {
 namespace {
-
-/// What stands for a byte in a string; all of `text` is copied and `size` of it kept.
-struct Escape {
-  std::array<char, 7> text{};
-  std::uint8_t size = 0;
-};
-
-constexpr std::array<Escape, '\\' + 1> kEscapes = [] {
-  constexpr std::string_view hex_digits = "0123456789abcdef";
-  std::array<Escape, '\\' + 1> escapes{};
-  for (std::size_t c = 0; c < 0x20; ++c) {
-    escapes[c] = {{'\\', 'u', '0', '0', hex_digits[c >> 4], hex_digits[c & 15]}, 6};
-  }
-  escapes['\n'] = {{'\\', 'n'}, 2};
-  escapes['\t'] = {{'\\', 't'}, 2};
-  escapes['\r'] = {{'\\', 'r'}, 2};
-  escapes['\b'] = {{'\\', 'b'}, 2};
-  escapes['\f'] = {{'\\', 'f'}, 2};
-  escapes['"'] = {{'\\', '"'}, 2};
-  escapes['\\'] = {{'\\', '\\'}, 2};
-  return escapes;
-}();
-
-/// Room that a chunk may take beyond its own bytes: an escape for each of them, and what the last copy stores
-/// too much.
-constexpr std::size_t kSlack = 5 * Chunk16::kSize + sizeof(Escape) + Chunk16::kSize;
-
-/// Writes [at, end) escaped to `out`, which has room for all of a chunk that is escaped; returns the place
-/// behind it. `mask` has the bytes to escape among the first `step`, the chunk itself is at `out` already.
-char* escape_chunk(const char* at, std::size_t step, const char* end, std::uint32_t mask, char* out) {
-  std::size_t done = 0;
-  for (; mask != 0; mask &= mask - 1) {
-    const auto next = static_cast<std::size_t>(std::countr_zero(mask));
-    const Escape& escape = kEscapes[static_cast<unsigned char>(at[next])];
-    out += next - done;
-    std::memcpy(out, &escape, sizeof escape);
-    out += escape.size;
-    done = next + 1;
-    Chunk16::load_some(at + done, static_cast<std::size_t>(end - at) - done).store(out);
-  }
-  return out + (step - done);
-}
 
 /// Appends `text` escaped, with `before` and `behind` as they are around it.
 void append_escaped(TextBuffer& to, std::string_view before, std::string_view text, std::string_view behind) {
   const char* at = text.data();
   const char* const end = at + text.size();
   const std::size_t used = to.size();
-  to.resize(used + before.size() + text.size() + text.size() / 8 + behind.size() + kSlack);
+  to.resize(used + before.size() + text.size() + text.size() / 8 + behind.size() + kJsonEscapeSlack);
   char* out = std::copy(before.begin(), before.end(), to.data() + used);
   while (at != end) {
     const auto left = static_cast<std::size_t>(end - at);
-    const std::size_t needed = static_cast<std::size_t>(out - to.data()) + left + behind.size() + kSlack;
+    const std::size_t needed =
+        static_cast<std::size_t>(out - to.data()) + left + behind.size() + kJsonEscapeSlack;
     if (to.size() < needed) {
       const auto written = static_cast<std::size_t>(out - to.data());
       to.resize(needed + text.size() / 2);
@@ -74,7 +30,7 @@ void append_escaped(TextBuffer& to, std::string_view before, std::string_view te
     chunk.store(out);
     // The zeros of a part are controls, too, but none of the text.
     const std::uint32_t mask = chunk.json_escapes() & ((1U << step) - 1);
-    out = mask == 0 ? out + step : escape_chunk(at, step, end, mask, out);
+    out = mask == 0 ? out + step : escape_json_chunk(at, step, end, mask, out);
     at += step;
   }
   out = std::copy(behind.begin(), behind.end(), out);
@@ -133,9 +89,7 @@ char* JsonLine::member(std::string_view name, std::size_t room) {
 }
 
 JsonLine& JsonLine::number(std::string_view name, std::int64_t value) {
-  constexpr std::size_t max_digits = 20;  // the sign and 19 digits
-  char* const out = member(name, max_digits);
-  const char* const end = std::to_chars(out, out + max_digits, value).ptr;
+  const char* const end = put_number(member(name, kMaxDigits), value);
   to_.resize(static_cast<std::size_t>(end - to_.data()));
   return *this;
 }

@@ -5,6 +5,7 @@
 // dropped.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "core/base/bytes.h"
@@ -27,20 +28,32 @@ constexpr std::int64_t unzigzag(std::uint64_t u) {
   return static_cast<std::int64_t>((u >> 1) ^ (0ULL - (u & 1)));
 }
 
-/// Bytes of the shortest form of `u`.
+/// Bytes of the shortest form of `u`: one for every seven bits begun.
 constexpr std::size_t uvarint_size(std::uint64_t u) {
-  std::size_t size = 1;
-  while (u >= 0x80) {
-    u >>= 7;
-    ++size;
-  }
-  return size;
+  if (u < 0x4000) [[likely]]
+    return 1 + static_cast<std::size_t>(u >= 0x80);
+  return (static_cast<std::size_t>(std::bit_width(u | 1)) + 6) / 7;
 }
 constexpr std::size_t varint_size(std::int32_t n) {
   return uvarint_size(zigzag(n));
 }
 constexpr std::size_t varlong_size(std::int64_t n) {
   return uvarint_size(zigzag(n));
+}
+
+/// Numbers below this take one byte or two: their shortest form without a loop. Mostly one size follows the
+/// same one, so asking costs less than computing both.
+inline constexpr std::uint64_t kTwoByteLimit = 0x4000;
+constexpr std::size_t small_uvarint_size(std::uint64_t u) {
+  return u < 0x80 ? 1 : 2;
+}
+inline std::uint8_t* put_small_uvarint(std::uint8_t* to, std::uint64_t u) {
+  if (u < 0x80) {
+    *to = static_cast<std::uint8_t>(u);
+    return to + 1;
+  }
+  store_le(to, static_cast<std::uint16_t>((u & 0x7f) | 0x80 | (u >> 7) << 8));
+  return to + 2;
 }
 
 /// Writes the shortest form of `u` and returns the place behind it; up to 10 bytes are written.
@@ -75,6 +88,26 @@ const std::uint8_t* get_groups(const std::uint8_t* at, const std::uint8_t* end, 
   return nullptr;
 }
 }  // namespace detail
+
+/// Reads an unsigned number of at most kMaxShortVarint bytes in its shortest form; null for any other, which
+/// the functions below then judge. Reads up to kMaxShortVarint bytes at `at`: the caller knows that they are
+/// there. Lengths, deltas and counts of nearly all records are such numbers.
+inline constexpr std::size_t kMaxShortVarint = 3;
+inline const std::uint8_t* get_short_uvarint(const std::uint8_t* at, std::uint32_t& out) {
+  const std::uint32_t first = at[0];
+  if (first < 0x80) {
+    out = first;
+    return at + 1;
+  }
+  const std::uint32_t second = at[1];
+  if (second < 0x80) {
+    out = (first & 0x7f) | second << 7;
+    return second == 0 ? nullptr : at + 2;
+  }
+  const std::uint32_t third = at[2];
+  out = (first & 0x7f) | (second & 0x7f) << 7 | third << 14;
+  return third - 1 < 0x7f ? at + 3 : nullptr;
+}
 
 /// Reads a varint in [at, end) and returns the place behind it, or null when it is cut or too long.
 inline const std::uint8_t* get_varint(const std::uint8_t* at, const std::uint8_t* end, std::int32_t& out) {

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/catalog/topic_name.h"
-#include "core/io/turn_lock.h"
 
 namespace tk {
 namespace {
@@ -202,8 +201,8 @@ TopicsFile read_topics_file(FileSystem& fs, const std::string& directory) {
 }
 
 std::unique_ptr<LockFile> lock_topics_file(FileSystem& fs, const std::string& directory,
-                                           std::int64_t timeout_ms) {
-  return lock_exclusive(fs, join_path(directory, kTopicsLockFile), timeout_ms);
+                                           const LockWait& wait) {
+  return lock_exclusive(fs, join_path(directory, kTopicsLockFile), wait);
 }
 
 void write_topics_file(FileSystem& fs, const std::string& directory, const TopicsFile& file) {

@@ -17,6 +17,7 @@
 #include "core/catalog/topic_config.h"
 #include "core/format/topic_format.h"
 #include "core/io/file_system.h"
+#include "core/io/turn_lock.h"
 
 namespace tk {
 
@@ -51,10 +52,10 @@ std::string format_topics_file(const TopicsFile& file);
 
 /// The file of a data directory; one that is missing has no topics. Throws as parse_topics_file does.
 TopicsFile read_topics_file(FileSystem& fs, const std::string& directory);
-/// Takes the right to change the file, and the others that partitions share, waiting up to `timeout_ms`; it
-/// ends with the object. Throws log_dir_locked. Who changes the file reads it anew under the lock.
+/// Takes the right to change the file, and the others that partitions share; it ends with the object.
+/// Throws log_dir_locked when the wait is over. Who changes the file reads it anew under the lock.
 std::unique_ptr<LockFile> lock_topics_file(FileSystem& fs, const std::string& directory,
-                                           std::int64_t timeout_ms);
+                                           const LockWait& wait);
 /// Replaces the file atomically. The caller holds the lock.
 void write_topics_file(FileSystem& fs, const std::string& directory, const TopicsFile& file);
 

@@ -1,8 +1,9 @@
 #include "core/format/batch.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "core/base/crc.h"
+#include "core/base/short_copy.h"
 #include "core/base/varint.h"
 
 namespace tk {
@@ -37,29 +38,30 @@ std::uint32_t batch_crc(ByteView batch) {
 }
 
 void BatchBuilder::start(std::optional<std::int64_t> base_timestamp) {
-  used_ = kBatchHeader;
+  open_ = false;
+  size_ = kBatchHeader;
   count_ = 0;
   last_delta_ = -1;
   base_timestamp_ = base_timestamp;
   max_timestamp_ = kNoTimestamp;
 }
 
-std::uint8_t* BatchBuilder::room(std::size_t bytes) {
-  bytes_.resize(used_);
-  return bytes_.room(bytes);
-}
-
-void BatchBuilder::add(std::int64_t timestamp, const std::optional<std::string_view>& key,
-                       const std::optional<std::string_view>& value, std::span<const HeaderView> headers) {
-  add_at(last_delta_ + 1, timestamp, key, value, headers);
+void BatchBuilder::open(Buffer& out) {
+  if (open_) return;
+  open_ = true;
+  out.room(kBatchHeader);
+  out.commit(kBatchHeader);
 }
 
 namespace {
 
 std::uint8_t* put_bytes(std::uint8_t* to, const std::optional<std::string_view>& bytes) {
-  if (!bytes) return put_varint(to, -1);
+  if (!bytes) {
+    *to = 1;  // -1 in zigzag
+    return to + 1;
+  }
   to = put_varint(to, static_cast<std::int32_t>(bytes->size()));
-  if (!bytes->empty()) std::memcpy(to, bytes->data(), bytes->size());
+  copy_short(to, bytes->data(), bytes->size());
   return to + bytes->size();
 }
 
@@ -70,9 +72,62 @@ std::size_t nullable_size(const std::optional<std::string_view>& bytes) {
 
 }  // namespace
 
-void BatchBuilder::add_at(std::int32_t delta, std::int64_t timestamp,
+void BatchBuilder::add(Buffer& out, std::int64_t timestamp, const std::optional<std::string_view>& key,
+                       const std::optional<std::string_view>& value, std::span<const HeaderView> headers) {
+  add_at(out, last_delta_ + 1, timestamp, key, value, headers);
+}
+
+void BatchBuilder::add(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size,
+                       const char* value, std::int32_t value_size) {
+  if (open_ && add_small(out, timestamp, key, key_size, value, value_size)) return;
+  const auto text = [](const char* data, std::int32_t size) {
+    return size < 0 ? std::nullopt : std::optional(std::string_view(data, static_cast<std::size_t>(size)));
+  };
+  add_at(out, last_delta_ + 1, timestamp, text(key, key_size), text(value, value_size), {});
+}
+
+inline void BatchBuilder::count_record(std::int32_t delta, std::int64_t timestamp, std::size_t bytes) {
+  size_ += bytes;
+  ++count_;
+  last_delta_ = delta;
+  if (timestamp > max_timestamp_) max_timestamp_ = timestamp;
+}
+
+// What nearly all records are: no headers, and every number in two bytes at most. False, and nothing done,
+// for others.
+inline bool BatchBuilder::add_small(Buffer& out, std::int64_t timestamp, const char* key,
+                                    std::int32_t key_size, const char* value, std::int32_t value_size) {
+  const std::uint64_t stamp = zigzag(static_cast<std::int64_t>(static_cast<std::uint64_t>(timestamp) -
+                                                               static_cast<std::uint64_t>(*base_timestamp_)));
+  const std::int32_t delta = last_delta_ + 1;
+  const std::uint64_t offset = zigzag(delta), key_length = zigzag(key_size),
+                      value_length = zigzag(value_size);
+  if ((stamp | offset | key_length | value_length) >= kTwoByteLimit) return false;
+  const auto key_bytes = static_cast<std::size_t>(std::max(key_size, 0));
+  const auto value_bytes = static_cast<std::size_t>(std::max(value_size, 0));
+  const std::size_t body = 2 + small_uvarint_size(stamp) + small_uvarint_size(offset) +
+                           small_uvarint_size(key_length) + key_bytes + small_uvarint_size(value_length) +
+                           value_bytes;
+  std::uint8_t* const begin = out.room(body + kMaxVarintBytes);
+  std::uint8_t* to = put_uvarint(begin, 2 * body);
+  *to++ = 0;  // attributes, unused
+  to = put_small_uvarint(to, stamp);
+  to = put_small_uvarint(to, offset);
+  to = put_small_uvarint(to, key_length);
+  copy_short(to, key, key_bytes);
+  to = put_small_uvarint(to + key_bytes, value_length);
+  copy_short(to, value, value_bytes);
+  to += value_bytes;
+  *to++ = 0;  // headers
+  out.commit_to(to);
+  count_record(delta, timestamp, static_cast<std::size_t>(to - begin));
+  return true;
+}
+
+void BatchBuilder::add_at(Buffer& out, std::int32_t delta, std::int64_t timestamp,
                           const std::optional<std::string_view>& key,
                           const std::optional<std::string_view>& value, std::span<const HeaderView> headers) {
+  open(out);
   if (!base_timestamp_) base_timestamp_ = timestamp;
   const std::int64_t timestamp_delta = static_cast<std::int64_t>(
       static_cast<std::uint64_t>(timestamp) - static_cast<std::uint64_t>(*base_timestamp_));
@@ -80,7 +135,7 @@ void BatchBuilder::add_at(std::int32_t delta, std::int64_t timestamp,
                      nullable_size(value) + varint_size(static_cast<std::int32_t>(headers.size()));
   for (const HeaderView& header : headers) body += nullable_size(header.name) + nullable_size(header.value);
 
-  std::uint8_t* to = room(body + kMaxVarintBytes);
+  std::uint8_t* to = out.room(body + kMaxVarintBytes);
   std::uint8_t* const begin = to;
   to = put_varint(to, static_cast<std::int32_t>(body));
   *to++ = 0;  // attributes, unused
@@ -91,24 +146,24 @@ void BatchBuilder::add_at(std::int32_t delta, std::int64_t timestamp,
   to = put_varint(to, static_cast<std::int32_t>(headers.size()));
   for (const HeaderView& header : headers) to = put_bytes(put_bytes(to, header.name), header.value);
 
-  used_ += static_cast<std::size_t>(to - begin);
-  ++count_;
-  last_delta_ = delta;
-  if (timestamp > max_timestamp_) max_timestamp_ = timestamp;
+  out.commit_to(to);
+  count_record(delta, timestamp, static_cast<std::size_t>(to - begin));
+}
+
+void BatchBuilder::abandon(Buffer& out) {
+  if (open_) out.cut(out.size() - size_);
+  start();
 }
 
 UnitInfo BatchBuilder::finish(const BatchFields& fields, const Compression& compression,
                               Compressor& compressor, Buffer& out) {
-  room(0);
-  const std::size_t begin = out.size();
+  open(out);
+  const std::size_t begin = out.size() - size_;
   const Codec codec = count_ == 0 ? Codec::none : compression.codec;
-  if (codec == Codec::none) {
-    out.append(ByteView{bytes_.data(), used_});
-  } else {
+  if (codec != Codec::none) {
     compressed_.clear();
-    compressor.compress(compression, {bytes_.data() + kBatchHeader, used_ - kBatchHeader}, compressed_);
-    out.room(kBatchHeader);
-    out.commit(kBatchHeader);
+    compressor.compress(compression, out.view().subspan(begin + kBatchHeader), compressed_);
+    out.cut(begin + kBatchHeader);
     out.append(ByteView(compressed_));
   }
   std::uint8_t* header = out.data() + begin;

@@ -68,7 +68,9 @@ struct BatchFields {
   std::optional<std::int64_t> max_timestamp;
 };
 
-/// Encodes records one after the other into a reused buffer and closes them into a batch. For one thread.
+/// Encodes records at the end of a buffer, one after the other, and closes them into a batch right there, so
+/// that what is not compressed is never copied again. While a batch is open (count() > 0) nothing else is
+/// appended to its buffer. For one thread.
 class BatchBuilder {
  public:
   /// Starts an empty batch; its first record's timestamp becomes the base unless `base_timestamp` says
@@ -76,33 +78,43 @@ class BatchBuilder {
   void start(std::optional<std::int64_t> base_timestamp = std::nullopt);
 
   /// Adds a record at the next offset delta (or at `delta`, which must rise).
-  void add(std::int64_t timestamp, const std::optional<std::string_view>& key,
+  void add(Buffer& out, std::int64_t timestamp, const std::optional<std::string_view>& key,
            const std::optional<std::string_view>& value, std::span<const HeaderView> headers);
-  void add_at(std::int32_t delta, std::int64_t timestamp, const std::optional<std::string_view>& key,
-              const std::optional<std::string_view>& value, std::span<const HeaderView> headers);
+  /// The same without headers, of parts given by place and size; a size of -1 is null.
+  void add(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size, const char* value,
+           std::int32_t value_size);
+  void add_at(Buffer& out, std::int32_t delta, std::int64_t timestamp,
+              const std::optional<std::string_view>& key, const std::optional<std::string_view>& value,
+              std::span<const HeaderView> headers);
 
   [[nodiscard]] std::int32_t count() const { return count_; }
   /// Bytes that the batch would take uncompressed with one record more of these sizes.
   [[nodiscard]] std::size_t size_with(std::size_t key_and_value_bytes) const {
-    return used_ + key_and_value_bytes + kMaxRecordOverhead;
+    return size_ + key_and_value_bytes + kMaxRecordOverhead;
   }
   /// Bytes of the batch so far, uncompressed, header included.
-  [[nodiscard]] std::size_t size() const { return used_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// Appends the finished batch to `out` and returns its header's facts; a batch that compression does not
+  /// Closes the batch at the end of `out` and returns its header's facts; a batch that compression does not
   /// shrink is still stored compressed, as Kafka's own client does. The builder is empty again.
   UnitInfo finish(const BatchFields& fields, const Compression& compression, Compressor& compressor,
                   Buffer& out);
+  /// Takes an open batch off the end of `out`.
+  void abandon(Buffer& out);
 
   /// A record's bytes beside key, value and headers, at most (§2.3).
   static constexpr std::size_t kMaxRecordOverhead = 21;
 
  private:
-  std::uint8_t* room(std::size_t bytes);
+  bool add_small(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size,
+                 const char* value, std::int32_t value_size);
+  void count_record(std::int32_t delta, std::int64_t timestamp, std::size_t bytes);
+  /// Makes the header's place at the end of `out` if this is the batch's first record.
+  void open(Buffer& out);
 
-  Buffer bytes_;  // the header's place, then the records; used_ bytes of it count
   std::vector<std::uint8_t> compressed_;
-  std::size_t used_ = kBatchHeader;
+  bool open_ = false;
+  std::size_t size_ = kBatchHeader;
   std::int32_t count_ = 0;
   std::int32_t last_delta_ = -1;
   std::optional<std::int64_t> base_timestamp_;

@@ -1,208 +1,75 @@
 #include "core/format/json_record.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <charconv>
 
+#include "core/base/chunk16.h"
 #include "core/base/crc.h"
+#include "core/base/json_escape.h"
 #include "core/base/json_reader.h"
+#include "core/base/put_text.h"
 #include "core/base/text.h"
+#include "core/format/json_record_layout.h"
 
 namespace tk {
+
+using namespace json_layout;
+
 namespace {
 
-constexpr std::string_view kCrcStart = ",\"crc\":\"";
-constexpr std::size_t kCrcDigits = 8;
-constexpr std::size_t kCrcSuffix = kCrcStart.size() + kCrcDigits + 2;  // and the closing quote and brace
-constexpr char kHex[] = "0123456789abcdef";
-
-/// True for a byte that a JSON string cannot hold as it stands.
-constexpr bool needs_escape(unsigned char c) {
-  return c < 0x20 || c == '"' || c == '\\';
-}
-
-char* put_text(char* to, std::string_view text) {
-  std::memcpy(to, text.data(), text.size());
-  return to + text.size();
-}
-
-char* put_escaped(char* to, unsigned char c) {
-  *to++ = '\\';
-  switch (c) {
-    case '"':
-    case '\\':
-      *to++ = static_cast<char>(c);
-      return to;
-    case '\n':
-      *to++ = 'n';
-      return to;
-    case '\t':
-      *to++ = 't';
-      return to;
-    case '\r':
-      *to++ = 'r';
-      return to;
-    default:
-      to = put_text(to, "u00");
-      *to++ = kHex[c >> 4];
-      *to++ = kHex[c & 15];
-      return to;
-  }
-}
-
-/// Copies `text` with escapes; room for 6 bytes a byte and 16 more is there. Sets `non_ascii` if a byte above
-/// 0x7f occurs.
-char* put_escaped(char* to, std::string_view text, bool& non_ascii) {
-  const char* from = text.data();
-  const char* const end = from + text.size();
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), control = _mm_set1_epi8(0x1f);
-  int high = 0;
-  while (end - from >= 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
-    const __m128i special =
-        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
-                     _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
-    high |= _mm_movemask_epi8(bytes);
-    unsigned mask = static_cast<unsigned>(_mm_movemask_epi8(special));
-    if (mask == 0) {
-      from += 16;
-      to += 16;
-      continue;
-    }
-    const unsigned plain = static_cast<unsigned>(__builtin_ctz(mask));
-    to = put_escaped(to + plain, static_cast<unsigned char>(from[plain]));
-    from += plain + 1;
-  }
-  non_ascii |= high != 0;
-#endif
-  for (; from != end; ++from) {
-    const auto c = static_cast<unsigned char>(*from);
-    non_ascii |= c >= 0x80;
-    if (needs_escape(c)) {
-      to = put_escaped(to, c);
-    } else {
-      *to++ = *from;
-    }
-  }
-  return to;
-}
-
-char* put_base64(char* to, std::string_view bytes) {
-  TextBuffer encoded;  // rare: only bytes that are not text
-  append_base64(encoded, bytes);
-  return put_text(to, {encoded.data(), encoded.size()});
-}
-
-/// `"name":"text"`, `"name":null` or `"name_b64":"..."`.
-char* put_member(char* to, std::string_view name, const std::optional<std::string_view>& bytes) {
-  char* const start = to;
-  to = put_text(to, name);
-  if (!bytes) return put_text(to, "\":null");
-  to = put_text(to, "\":\"");
-  bool non_ascii = false;
-  to = put_escaped(to, *bytes, non_ascii);
-  if (non_ascii && !is_utf8(*bytes)) {
-    to = put_text(put_text(start, name), "_b64\":\"");
-    to = put_base64(to, *bytes);
-  }
-  *to++ = '"';
-  return to;
-}
-
-char* put_number(char* to, std::string_view before, std::int64_t number) {
-  to = put_text(to, before);
-  return std::to_chars(to, to + 20, number).ptr;
-}
-
-/// `"text"` or `{"b64":"..."}`.
-char* put_text_or_base64(char* to, std::string_view bytes) {
-  char* const start = to;
-  bool non_ascii = false;
-  *to++ = '"';
-  to = put_escaped(to, bytes, non_ascii);
-  if (non_ascii && !is_utf8(bytes)) return put_text(put_base64(put_text(start, "{\"b64\":\""), bytes), "\"}");
-  *to++ = '"';
-  return to;
-}
-
-char* put_headers(char* to, std::span<const HeaderView> headers) {
-  to = put_text(to, ",\"headers\":[");
-  bool first = true;
-  for (const HeaderView& header : headers) {
-    to = put_text(to, first ? "[" : ",[");
-    first = false;
-    to = put_text_or_base64(to, header.name);
-    *to++ = ',';
-    to = header.value ? put_text_or_base64(to, *header.value) : put_text(to, "null");
-    *to++ = ']';
-  }
-  *to++ = ']';
-  return to;
-}
-
-char* put_fields(char* to, const JsonFields& fields) {
-  if (fields.leader_epoch.value() != 0) to = put_number(to, ",\"epoch\":", fields.leader_epoch.value());
-  if (fields.producer_id != kNoProducerId) {
-    to = put_number(to, ",\"pid\":", fields.producer_id.value());
-    to = put_number(to, ",\"pepoch\":", fields.producer_epoch);
-    to = put_number(to, ",\"seq\":", fields.sequence);
-  }
-  if (fields.transactional) to = put_text(to, ",\"txn\":true");
-  if (fields.control == JsonControl::commit) to = put_text(to, ",\"control\":\"commit\"");
-  if (fields.control == JsonControl::abort) to = put_text(to, ",\"control\":\"abort\"");
-  return to;
-}
-
-char* put_hex(char* to, std::uint32_t value) {
-  for (int shift = 28; shift >= 0; shift -= 4) *to++ = kHex[(value >> shift) & 15];
-  return to;
-}
-
-std::optional<std::uint32_t> parse_hex(std::string_view digits) {
+std::optional<std::uint32_t> parse_crc(std::string_view digits) {
   if (digits.size() != kCrcDigits) return std::nullopt;
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
+  return read_hex32(digits.data());
 }
 
 Fault bad_body(const char* detail, std::size_t position = 0) {
   return {FaultKind::record, detail, static_cast<std::int64_t>(position), 0};
 }
 
-/// The crc that tk writes: the last member, at a fixed distance from the end.
-std::optional<std::uint32_t> crc_at_end(std::string_view body) {
-  if (body.size() < kCrcSuffix + 1 || body.substr(body.size() - 2) != "\"}") return std::nullopt;
-  const std::string_view suffix = body.substr(body.size() - kCrcSuffix);
-  if (!suffix.starts_with(kCrcStart)) return std::nullopt;
-  return parse_hex(suffix.substr(kCrcStart.size(), kCrcDigits));
+/// The digits of the crc that tk writes: the last member, at a fixed distance from the end. Empty if the body
+/// does not end so.
+std::string_view crc_digits_at_end(std::string_view body) {
+  static_assert(sizeof kCrcStart - 1 == 8);
+  if (body.size() < kCrcSuffix + 1) return {};
+  const char* const suffix = body.data() + body.size() - kCrcSuffix;
+  if (std::memcmp(suffix, kCrcStart, 8) != 0 || std::memcmp(suffix + 16, "\"}", 2) != 0) return {};
+  return {suffix + 8, kCrcDigits};
 }
 
 const char* find_quote_or_backslash(const char* at, const char* end) {
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-  for (; end - at >= 16; at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const int mask =
-        _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
-    if (mask != 0) return at + __builtin_ctz(static_cast<unsigned>(mask));
+  while (end - at >= static_cast<std::ptrdiff_t>(2 * Chunk16::kSize)) {
+    const std::uint32_t found = Chunk16::load(at).json_quoting() |
+                                Chunk16::load(at + Chunk16::kSize).json_quoting() << Chunk16::kSize;
+    if (found != 0) return at + std::countr_zero(found);
+    at += 2 * Chunk16::kSize;
   }
-#endif
-  while (at != end && *at != '"' && *at != '\\') ++at;
+  while (at != end) {
+    const auto left = static_cast<std::size_t>(end - at);
+    const std::uint32_t found = Chunk16::load_some(at, left).json_quoting();
+    if (found != 0) return at + std::countr_zero(found);
+    at += std::min(left, Chunk16::kSize);
+  }
   return at;
 }
 
-bool take(const char*& at, const char* end, std::string_view word) {
-  if (static_cast<std::size_t>(end - at) < word.size() || std::memcmp(at, word.data(), word.size()) != 0)
-    return false;
-  at += word.size();
+template <std::size_t N>
+bool take(const char*& at, const char* end, const char (&word)[N]) {
+  constexpr std::size_t size = N - 1;
+  if (static_cast<std::size_t>(end - at) < size || std::memcmp(at, word, size) != 0) return false;
+  at += size;
   return true;
+}
+
+/// All but the offset, member by member: assigning a whole new record would store more.
+void clear(RecordView& record) {
+  record.timestamp = kNoTimestamp;
+  record.timestamp_type = TimestampType::create_time;
+  record.sequence = -1;
+  record.key.reset();
+  record.value.reset();
+  record.headers = {};
+  record.value_is_json = false;
 }
 
 std::string_view body_of(ByteView unit) {
@@ -210,38 +77,6 @@ std::string_view body_of(ByteView unit) {
 }
 
 }  // namespace
-
-std::size_t json_record_bound(const RecordView& record) {
-  // Six bytes for each byte that may need \u00XX; base64 takes less.
-  std::size_t bound = 256 + 16;
-  if (record.key) bound += 6 * record.key->size() + 16;
-  if (record.value) bound += 6 * record.value->size() + 16;
-  for (const HeaderView& header : record.headers) {
-    bound += 32 + 6 * (header.name.size() + (header.value ? header.value->size() : 0)) + 32;
-  }
-  return bound;
-}
-
-void encode_json_record(Buffer& out, Offset offset, const RecordView& record, const JsonFields& fields) {
-  std::uint8_t* const unit = out.room(json_record_bound(record));
-  store_be<std::int64_t>(unit, offset.value());
-  char* to = reinterpret_cast<char*>(unit) + kUnitPrefix;
-  to = put_member(put_text(to, "{\""), "key", record.key);
-  if (record.value_is_json && record.value) {
-    to = put_text(put_text(to, ",\"value\":"), *record.value);
-  } else {
-    to = put_member(put_text(to, ",\""), "value", record.value);
-  }
-  to = put_number(to, ",\"ts\":", record.timestamp);
-  if (!record.headers.empty()) to = put_headers(to, record.headers);
-  to = put_fields(to, fields);
-
-  const auto covered = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(to) - unit);
-  store_be<std::int32_t>(unit + 8, static_cast<std::int32_t>(covered + kCrcSuffix - kUnitPrefix));
-  to = put_hex(put_text(to, kCrcStart), crc32c({unit, covered}));
-  to = put_text(to, "\"}");
-  out.commit_to(reinterpret_cast<std::uint8_t*>(to));
-}
 
 std::string& JsonRecordDecoder::scratch() {
   if (scratches_used_ == scratches_.size()) scratches_.emplace_back();
@@ -262,17 +97,19 @@ Fault JsonRecordDecoder::decode(ByteView unit, RecordView& record) {
   fields_ = {};
   headers_.clear();
   scratches_used_ = 0;
-  const auto crc = crc_at_end(body);
-  has_crc_ = crc.has_value();
-  crc_ = crc.value_or(0);
-  record = {};
+  unescaped_.clear();
+  crc_digits_ = crc_digits_at_end(body);
+  clear(record);
   record.offset = Offset(load_be<std::int64_t>(unit.data()));
-  if (has_crc_ && decode_own_shape(body.substr(0, body.size() - kCrcSuffix), record)) return {};
+  if (!crc_digits_.empty() && decode_own_shape(body.substr(0, body.size() - kCrcSuffix), record)) return {};
   scratches_used_ = 0;
-  const Offset offset = record.offset;
-  record = {};
-  record.offset = offset;
+  crc_digits_ = {};
+  clear(record);
   return decode_any(body, record);
+}
+
+std::optional<std::uint32_t> JsonRecordDecoder::crc() const {
+  return parse_crc(crc_digits_);
 }
 
 bool JsonRecordDecoder::own_string(const char*& at, const char* end, std::string_view& out) {
@@ -284,10 +121,41 @@ bool JsonRecordDecoder::own_string(const char*& at, const char* end, std::string
     at = stop + 1;
     return true;
   }
-  // Escapes: the strict reader undoes them. It wants the opening quote, which lies before `start`.
-  JsonReader reader({start - 1, static_cast<std::size_t>(end - start + 1)});
+  return own_escaped(at, end, out);
+}
+
+// Undoes escapes of one letter in one pass; anything else is left to the strict reader.
+bool JsonRecordDecoder::own_escaped(const char*& at, const char* end, std::string_view& out) {
+  const char* from = at;
+  // Nothing grows by this, and what an earlier string left stays where it is: all was made room for at once.
+  auto* const begin =
+      reinterpret_cast<char*>(unescaped_.room(static_cast<std::size_t>(end - from) + 2 * Chunk16::kSize));
+  char* to = begin;
+  while (from != end) {
+    const auto left = static_cast<std::size_t>(end - from);
+    const Chunk16 chunk = Chunk16::load_some(from, left);
+    chunk.store(to);
+    const std::uint32_t found = chunk.json_quoting();
+    const auto plain =
+        found != 0 ? static_cast<std::size_t>(std::countr_zero(found)) : std::min(left, Chunk16::kSize);
+    from += plain;
+    to += plain;
+    if (found == 0) continue;
+    if (*from == '"') {
+      at = from + 1;
+      out = {begin, static_cast<std::size_t>(to - begin)};
+      unescaped_.commit_to(reinterpret_cast<std::uint8_t*>(to));
+      return true;
+    }
+    const char meaning = end - from < 2 ? '\0' : json_short_escape(from[1]);
+    if (meaning == '\0') break;
+    *to++ = meaning;
+    from += 2;
+  }
+  // It wants the opening quote, which lies before the string.
+  JsonReader reader({at - 1, static_cast<std::size_t>(end - at + 1)});
   out = text_of(reader);
-  at = start - 1 + reader.position();
+  at = at - 1 + reader.position();
   return reader.ok();
 }
 
@@ -295,11 +163,10 @@ bool JsonRecordDecoder::decode_own_shape(std::string_view body, RecordView& reco
   const char* at = body.data();
   const char* const end = at + body.size();
   std::string_view text;
-  if (!take(at, end, "{\"key\":")) return false;
-  if (take(at, end, "\"")) {
+  if (take(at, end, "{\"key\":\"")) {
     if (!own_string(at, end, text)) return false;
     record.key = text;
-  } else if (!take(at, end, "null")) {
+  } else if (!take(at, end, "{\"key\":null")) {
     return false;
   }
   if (!take(at, end, ",\"value\":")) return false;
@@ -310,9 +177,25 @@ bool JsonRecordDecoder::decode_own_shape(std::string_view body, RecordView& reco
     return false;
   }
   if (!take(at, end, ",\"ts\":")) return false;
-  const auto [stop, error] = std::from_chars(at, end, record.timestamp);
+  if (!own_timestamp(at, end, record.timestamp)) return false;
   if (record.timestamp == kNoTimestamp) record.timestamp_type = TimestampType::none;
-  return error == std::errc{} && stop == end;
+  return true;
+}
+
+bool JsonRecordDecoder::own_timestamp(const char* at, const char* end, std::int64_t& out) {
+  const auto size = static_cast<std::size_t>(end - at);
+  if (size == stamp_size_ && std::memcmp(at, stamp_.data(), size) == 0) {
+    out = stamped_;
+    return size > 0;
+  }
+  const auto [stop, error] = std::from_chars(at, end, out);
+  if (error != std::errc{} || stop != end) return false;
+  if (size <= stamp_.size()) {
+    std::memcpy(stamp_.data(), at, size);
+    stamp_size_ = size;
+    stamped_ = out;
+  }
+  return true;
 }
 
 namespace {
@@ -409,10 +292,8 @@ Fault JsonRecordDecoder::decode_any(std::string_view body, RecordView& record) {
       fields_.control = kind == "abort" ? JsonControl::abort : JsonControl::commit;
       if (kind != "abort" && kind != "commit") wrong = "control is neither commit nor abort";
     } else if (name == "crc") {
-      const auto crc = parse_hex(text_of(reader));
-      has_crc_ = crc.has_value();
-      crc_ = crc.value_or(0);
-      if (!crc) wrong = "crc is not 8 hexadecimal digits";
+      crc_digits_ = text_of(reader);
+      if (!parse_crc(crc_digits_)) wrong = "crc is not 8 hexadecimal digits";
     } else {
       reader.skip();
     }
@@ -441,7 +322,7 @@ Fault check_crc_member(ByteView unit) {
       continue;
     }
     held.clear();
-    const auto stored = parse_hex(reader.string(held));
+    const auto stored = parse_crc(reader.string(held));
     if (!stored) return bad_body("crc is not 8 hexadecimal digits", before);
     while (before < body.size() && (body[before] == ' ' || body[before] == '\t')) ++before;
     const std::uint32_t computed = crc32c(unit.first(kUnitPrefix + before));
@@ -457,7 +338,7 @@ Fault check_crc_member(ByteView unit) {
 bool crc_with_altered_name(ByteView unit) {
   const std::string_view body = body_of(unit);
   if (body.size() < kCrcSuffix + 1 || !body.ends_with("\"}")) return false;
-  const auto stored = parse_hex(body.substr(body.size() - kCrcDigits - 2, kCrcDigits));
+  const auto stored = parse_crc(body.substr(body.size() - kCrcDigits - 2, kCrcDigits));
   return stored && crc32c(unit.first(unit.size() - kCrcSuffix)) == *stored;
 }
 
@@ -465,7 +346,7 @@ bool crc_with_altered_name(ByteView unit) {
 
 Fault check_json_unit(ByteView unit) {
   const std::string_view body = body_of(unit);
-  const auto stored = crc_at_end(body);
+  const auto stored = parse_crc(crc_digits_at_end(body));
   if (!stored) {
     if (crc_with_altered_name(unit)) return {FaultKind::bad_crc, "the name of the checksum is altered", 0, 0};
     return check_crc_member(unit);
@@ -486,7 +367,7 @@ Fault read_json_info(ByteView unit, UnitInfo& info) {
   info.size = unit.size();
   info.base_offset = info.last_offset = record.offset;
   info.leader_epoch = fields.leader_epoch;
-  info.crc = decoder.crc();
+  info.crc = decoder.crc().value_or(0);
   info.unprotected = !decoder.has_crc();
   info.base_timestamp = info.max_timestamp = record.timestamp;
   info.timestamp_type = record.timestamp_type;

@@ -7,6 +7,7 @@
 // {"b64":".."}. A reader takes any order, ignores members it does not know, and accepts a body without crc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -30,7 +31,29 @@ struct JsonFields {
   JsonControl control = JsonControl::none;
 };
 
-/// Appends one record with its checksum.
+/// Writes records one after the other. For one thread.
+class JsonRecordEncoder {
+ public:
+  /// Appends one record with its checksum.
+  void encode(Buffer& out, Offset offset, const RecordView& record, const JsonFields& fields);
+  /// The same of a record that is only a key and a value, which nearly all are; but its checksum may be
+  /// missing until settle().
+  void encode_plain(Buffer& out, Offset offset, const std::optional<std::string_view>& key,
+                    const std::optional<std::string_view>& value, std::int64_t timestamp,
+                    LeaderEpoch leader_epoch);
+
+ private:
+  void make_tail(std::int64_t timestamp, LeaderEpoch leader_epoch);
+
+  // What stands between the value of a plain record and the digits of its crc: records that follow each other
+  // mostly share it. All of it is stored at once, and what is written next covers what is too much.
+  std::array<char, 64> tail_{};
+  std::size_t tail_size_ = 0;
+  std::int64_t tail_timestamp_ = 0;
+  LeaderEpoch tail_epoch_;
+};
+
+/// Appends a single record.
 void encode_json_record(Buffer& out, Offset offset, const RecordView& record, const JsonFields& fields);
 
 /// Bytes that a record takes at most.
@@ -47,23 +70,30 @@ class JsonRecordDecoder {
   /// The other members of the unit decoded last.
   [[nodiscard]] const JsonFields& fields() const { return fields_; }
   /// True if the unit decoded last carries a checksum.
-  [[nodiscard]] bool has_crc() const { return has_crc_; }
-  [[nodiscard]] std::uint32_t crc() const { return crc_; }
+  [[nodiscard]] bool has_crc() const { return crc().has_value(); }
+  /// That checksum, as it is stored.
+  [[nodiscard]] std::optional<std::uint32_t> crc() const;
 
  private:
   bool decode_own_shape(std::string_view body, RecordView& record);
   Fault decode_any(std::string_view body, RecordView& record);
+  bool own_timestamp(const char* at, const char* end, std::int64_t& out);
   bool own_string(const char*& at, const char* end, std::string_view& out);
+  bool own_escaped(const char*& at, const char* end, std::string_view& out);
   std::string& scratch();
   /// A string of `reader`; it takes a scratch only if it has escapes.
   std::string_view text_of(JsonReader& reader);
 
   JsonFields fields_;
-  bool has_crc_ = false;
-  std::uint32_t crc_ = 0;
+  std::string_view crc_digits_;  // not looked at before somebody asks
   std::vector<HeaderView> headers_;
   std::deque<std::string> scratches_;  // one per string that had escapes; views into them must stay valid
   std::size_t scratches_used_ = 0;
+  Buffer unescaped_;  // the strings of a unit in tk's own shape that had escapes
+  // The timestamp read last and its digits: records that follow each other mostly share it.
+  std::array<char, 20> stamp_{};
+  std::size_t stamp_size_ = 0;
+  std::int64_t stamped_ = 0;
 };
 
 /// Verifies the checksum of a whole json unit; one without passes. Finds a crc member at any place of the

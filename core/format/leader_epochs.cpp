@@ -42,6 +42,13 @@ LeaderEpochs::End LeaderEpochs::end_offset_for(LeaderEpoch epoch, Offset log_end
   return {(higher - 1)->epoch, higher->start};
 }
 
+std::optional<LeaderEpoch> LeaderEpochs::epoch_at(Offset offset) const {
+  const auto next = std::find_if(entries_.begin(), entries_.end(),
+                                 [offset](const LeaderEpochEntry& entry) { return entry.start > offset; });
+  if (next == entries_.begin()) return std::nullopt;
+  return (next - 1)->epoch;
+}
+
 std::optional<LeaderEpoch> LeaderEpochs::latest() const {
   if (entries_.empty()) return std::nullopt;
   return entries_.back().epoch;

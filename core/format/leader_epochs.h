@@ -51,6 +51,8 @@ class LeaderEpochs {
   [[nodiscard]] End end_offset_for(LeaderEpoch epoch, Offset log_end) const;
 
   [[nodiscard]] std::optional<LeaderEpoch> latest() const;
+  /// The epoch that the record at `offset` was written under, as far as the history goes back.
+  [[nodiscard]] std::optional<LeaderEpoch> epoch_at(Offset offset) const;
   [[nodiscard]] const std::vector<LeaderEpochEntry>& entries() const { return entries_; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   void clear() { entries_.clear(); }

@@ -116,16 +116,7 @@ const std::uint8_t* RecordDecoder::read_record(const std::uint8_t* at, const std
   }
   if (at != record_end) return refuse("record length does not match its fields");
 
-  if (offset_delta <= last_delta_) oddity_ = "record offsets do not rise";
-  if (offset_delta > info.last_offset - info.base_offset)
-    oddity_ = "record offset above the batch's last offset";
-  last_delta_ = offset_delta;
-  record.offset = info.base_offset + offset_delta;
-  encoded_timestamp_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(info.base_timestamp) +
-                                                 static_cast<std::uint64_t>(timestamp_delta));
-  record.timestamp =
-      info.timestamp_type == TimestampType::log_append_time ? info.max_timestamp : encoded_timestamp_;
-  record.sequence = info.base_sequence == -1 ? -1 : sequence_after(info.base_sequence, offset_delta);
+  place_record(info, timestamp_delta, offset_delta, record);
   return at;
 }
 

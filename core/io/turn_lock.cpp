@@ -24,20 +24,26 @@ std::int64_t deadline_after(std::int64_t timeout_ms) {
   return now + std::clamp<std::int64_t>(timeout_ms, 0, std::numeric_limits<std::int64_t>::max() - now);
 }
 
-// Tries until the deadline, at least once. A blocking lock call could not be given a time limit without a
-// signal.
-bool lock_until(LockFile& file, std::uint64_t byte, std::int64_t deadline_ms) {
+// Tries until the deadline or an interruption, at least once. A blocking lock call could not be given a time
+// limit without a signal.
+bool lock_until(LockFile& file, std::uint64_t byte, std::int64_t deadline_ms, const LockWait& wait) {
   std::int64_t sleep_ms = kFirstSleepMs;
   while (!file.try_lock(LockKind::exclusive, byte, 1)) {
     const std::int64_t left_ms = deadline_ms - monotonic_ms();
-    if (left_ms <= 0) return false;
+    if (left_ms <= 0 || (wait.interrupted && wait.interrupted())) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(std::min(sleep_ms, left_ms)));
     sleep_ms = std::min(sleep_ms * 2, kLongestSleepMs);
   }
   return true;
 }
 
-Error locked_error(const std::string& path, std::int64_t timeout_ms) {
+Error locked_error(const std::string& path, const LockWait& wait) {
+  const std::int64_t timeout_ms = wait.timeout_ms;
+  if (wait.interrupted && wait.interrupted()) {
+    return Error(ErrorCode::log_dir_locked,
+                 fmt::format("interrupted while another writer holds the lock {}", path))
+        .at(path);
+  }
   return Error(ErrorCode::log_dir_locked,
                timeout_ms > 0
                    ? fmt::format("another writer still holds the lock {} after {} ms", path, timeout_ms)
@@ -56,18 +62,18 @@ bool TurnLock::still_in_place(FileSystem& fs) {
   return there && there->inode == ours.inode && there->device == ours.device;
 }
 
-void TurnLock::acquire(std::int64_t timeout_ms) {
+void TurnLock::acquire(const LockWait& wait) {
   if (held_) return;
-  const std::int64_t deadline_ms = deadline_after(timeout_ms);
-  if (!lock_until(*file_, kLineByte, deadline_ms)) throw locked_error(file_->path(), timeout_ms);
+  const std::int64_t deadline_ms = deadline_after(wait.timeout_ms);
+  if (!lock_until(*file_, kLineByte, deadline_ms, wait)) throw locked_error(file_->path(), wait);
   try {
-    held_ = lock_until(*file_, kRightByte, deadline_ms);
+    held_ = lock_until(*file_, kRightByte, deadline_ms, wait);
   } catch (...) {
     file_->unlock(kLineByte, 1);
     throw;
   }
   file_->unlock(kLineByte, 1);
-  if (!held_) throw locked_error(file_->path(), timeout_ms);
+  if (!held_) throw locked_error(file_->path(), wait);
 }
 
 void TurnLock::release() {
@@ -97,10 +103,10 @@ std::unique_ptr<LockFile> lock_directory_shared(FileSystem& fs, const std::strin
       .hint("stop the broker first; commands that only read work beside it");
 }
 
-std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, std::int64_t timeout_ms) {
+std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, const LockWait& wait) {
   auto file = fs.open_lock(path);
   // Byte 0 alone: the bytes behind it belong to others (a group's running members).
-  if (!lock_until(*file, kRightByte, deadline_after(timeout_ms))) throw locked_error(path, timeout_ms);
+  if (!lock_until(*file, kRightByte, deadline_after(wait.timeout_ms), wait)) throw locked_error(path, wait);
   return file;
 }
 

@@ -7,21 +7,33 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/io/file_system.h"
 
 namespace tk {
+
+/// How long somebody waits for a lock.
+struct LockWait {
+  /// In ms of real time; 0: not at all.
+  std::int64_t timeout_ms = 10000;
+  /// True ends the waiting (a signal); asked every few ms.
+  std::function<bool()> interrupted = {};
+
+  LockWait(std::int64_t timeout, std::function<bool()> stop = {})
+      : timeout_ms(timeout), interrupted(std::move(stop)) {}
+};
 
 class TurnLock {
  public:
   /// Opens `path` without taking anything.
   TurnLock(FileSystem& fs, std::string path);
 
-  /// Takes the right to write, waiting up to `timeout_ms` by real time (0: not at all). Throws
-  /// log_dir_locked.
-  void acquire(std::int64_t timeout_ms);
+  /// Takes the right to write. Throws log_dir_locked when the wait is over.
+  void acquire(const LockWait& wait);
   void release();
   [[nodiscard]] bool held() const { return held_; }
   /// True if another writer stands in line: the holder should finish what it has and release.
@@ -38,7 +50,7 @@ class TurnLock {
 /// The directory's own `.lock`, taken shared by tk's writers; a live broker holds it whole and exclusively.
 /// Throws log_dir_locked at once if one does.
 std::unique_ptr<LockFile> lock_directory_shared(FileSystem& fs, const std::string& directory);
-/// An exclusive lock on a state file's lock file, waiting up to `timeout_ms`. Throws log_dir_locked.
-std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, std::int64_t timeout_ms);
+/// An exclusive lock on a state file's lock file. Throws log_dir_locked when the wait is over.
+std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, const LockWait& wait);
 
 }  // namespace tk

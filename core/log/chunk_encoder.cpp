@@ -31,9 +31,7 @@ void ChunkEncoder::route(EncodedChunk& chunk) const {
     chunk.outputs[static_cast<std::size_t>(partition)].clear();
   chunk.touched.clear();
   chunk.partition_of.clear();
-  const bool asked =
-      std::any_of(records.begin(), records.end(), [](const InputRecord& r) { return r.partition >= 0; });
-  if (!asked && (options_.partition || count == 1)) {
+  if (!chunk.parsed.partition_asked && (options_.partition || count == 1)) {
     chunk.single = options_.partition.value_or(0);
     chunk.outputs[static_cast<std::size_t>(chunk.single)].offsets = static_cast<std::int64_t>(records.size());
     if (!records.empty()) chunk.touched.push_back(chunk.single);
@@ -70,16 +68,9 @@ void ChunkEncoder::route(EncodedChunk& chunk) const {
 
 namespace {
 
-/// The fields of a record with what the run adds to it.
-Fields fields_of(const ParsedChunk& parsed, const InputRecord& record, std::int64_t now,
-                 const std::vector<HeaderView>& common, std::vector<HeaderView>& scratch) {
-  Fields fields;
-  fields.key = text_of(record.key, record.key_size);
-  fields.value = text_of(record.value, record.value_size);
-  fields.timestamp = now;
-  fields.headers = common;
-  if (record.extra < 0) return fields;
-  const InputExtra& extra = parsed.extras[static_cast<std::size_t>(record.extra)];
+/// What only some records have of their own.
+void add_extra(const ParsedChunk& parsed, const InputExtra& extra, const std::vector<HeaderView>& common,
+               std::vector<HeaderView>& scratch, Fields& fields) {
   if (extra.timestamp) fields.timestamp = *extra.timestamp;
   fields.value_is_json = extra.value_is_json;
   if (extra.header_count > 0) {
@@ -88,11 +79,30 @@ Fields fields_of(const ParsedChunk& parsed, const InputRecord& record, std::int6
     scratch.insert(scratch.end(), common.begin(), common.end());
     fields.headers = scratch;
   }
+}
+
+/// The fields of a record with what the run adds to it.
+inline Fields fields_of(EncodedChunk& chunk, const InputRecord& record,
+                        const std::vector<HeaderView>& common) {
+  Fields fields;
+  fields.key = text_of(record.key, record.key_size);
+  fields.value = text_of(record.value, record.value_size);
+  fields.timestamp = chunk.now_ms;
+  fields.headers = common;
+  if (record.extra >= 0) [[unlikely]] {
+    const InputExtra& extra = chunk.parsed.extras[static_cast<std::size_t>(record.extra)];
+    add_extra(chunk.parsed, extra, common, chunk.headers, fields);
+  }
   return fields;
 }
 
-std::size_t payload_bytes(const Fields& fields) {
-  std::size_t bytes = (fields.key ? fields.key->size() : 0) + (fields.value ? fields.value->size() : 0);
+std::size_t payload_bytes(const InputRecord& record) {
+  return static_cast<std::size_t>(std::max(record.key_size, 0)) +
+         static_cast<std::size_t>(std::max(record.value_size, 0));
+}
+
+std::size_t header_bytes(const Fields& fields) {
+  std::size_t bytes = 0;
   for (const HeaderView& header : fields.headers) {
     bytes += 10 + header.name.size() + (header.value ? header.value->size() : 0);
   }
@@ -116,7 +126,7 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
 
   auto close = [&](PartitionOutput& output, std::size_t record) {
     if (output.builder.count() == 0) return true;
-    const std::size_t begin = output.bytes.size();
+    const std::size_t begin = output.bytes.size() - output.builder.size();
     const UnitInfo info = output.builder.finish(batch, options_.compression, chunk.compressor, output.bytes);
     if (static_cast<std::int64_t>(info.size) > config.max_message_bytes) {
       output.bytes.cut(begin);
@@ -135,8 +145,11 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::int32_t partition = chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i];
     PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
-    const Fields fields = fields_of(chunk.parsed, records[i], chunk.now_ms, options_.headers, chunk.headers);
-    const std::size_t bytes = payload_bytes(fields);
+    const InputRecord& record = records[i];
+    const bool plain = record.extra < 0 && options_.headers.empty();
+    Fields fields;
+    if (!plain) fields = fields_of(chunk, record, options_.headers);
+    const std::size_t bytes = payload_bytes(record) + header_bytes(fields);
     if (bytes > static_cast<std::size_t>(INT32_MAX) / 2 ||
         (output.builder.count() > 0 && output.builder.size_with(bytes) > batch_limit &&
          !close(output, i - 1))) {
@@ -146,15 +159,48 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
       }
       break;
     }
-    output.builder.add(fields.timestamp, fields.key, fields.value, fields.headers);
+    if (plain) {
+      output.builder.add(output.bytes, chunk.now_ms, record.key, record.key_size, record.value,
+                         record.value_size);
+    } else {
+      output.builder.add(output.bytes, fields.timestamp, fields.key, fields.value, fields.headers);
+    }
     if (output.builder.size() >= batch_limit && !close(output, i)) break;
   }
-  if (!chunk.parsed.fault) {
-    for (const std::int32_t partition : chunk.touched) {
-      if (!close(chunk.outputs[static_cast<std::size_t>(partition)], records.size() - 1)) break;
-    }
+  for (const std::int32_t partition : chunk.touched) {
+    if (chunk.parsed.fault || !close(chunk.outputs[static_cast<std::size_t>(partition)], records.size() - 1))
+      break;
+  }
+  if (!chunk.parsed.fault) return;
+  for (const std::int32_t partition : chunk.touched) {
+    PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    output.builder.abandon(output.bytes);
   }
 }
+
+namespace {
+
+/// Encodes one record and returns its timestamp.
+std::int64_t encode_record(EncodedChunk& chunk, PartitionOutput& output, Offset offset,
+                           const InputRecord& record, const std::vector<HeaderView>& common,
+                           bool append_time) {
+  if (record.extra < 0 && common.empty()) {
+    chunk.json.encode_plain(output.bytes, offset, text_of(record.key, record.key_size),
+                            text_of(record.value, record.value_size), chunk.now_ms, output.epoch);
+    return chunk.now_ms;
+  }
+  const Fields fields = fields_of(chunk, record, common);
+  RecordView view;
+  view.key = fields.key;
+  view.value = fields.value;
+  view.timestamp = append_time ? chunk.now_ms : fields.timestamp;
+  view.headers = fields.headers;
+  view.value_is_json = fields.value_is_json;
+  chunk.json.encode(output.bytes, offset, view, {.leader_epoch = output.epoch});
+  return view.timestamp;
+}
+
+}  // namespace
 
 // With a fault in the chunk this runs once before the reservation, to see which records are in batches that
 // closed.
@@ -162,10 +208,8 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
   const LogConfig& config = options_.config;
   const bool append_time = config.timestamp_type == TimestampType::log_append_time;
   const auto& records = chunk.parsed.records;
-  std::vector<Offset> next(chunk.outputs.size());
   for (const std::int32_t partition : chunk.touched) {
     PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
-    next[static_cast<std::size_t>(partition)] = output.base;
     output.bytes.clear();
     output.units.clear();
     output.borders.clear();
@@ -177,23 +221,18 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
     output.borders.back().offsets = static_cast<std::int64_t>(output.units.size());
     output.open_bytes = 0;
   };
-  RecordView view;
-  JsonFields json;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto p =
         static_cast<std::size_t>(chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i]);
     PartitionOutput& output = chunk.outputs[p];
     if (static_cast<std::int64_t>(output.units.size()) >= output.offsets) continue;  // cut off by a fault
-    const Fields fields = fields_of(chunk.parsed, records[i], chunk.now_ms, options_.headers, chunk.headers);
-    view.key = fields.key;
-    view.value = fields.value;
-    view.timestamp = append_time ? chunk.now_ms : fields.timestamp;
-    view.headers = fields.headers;
-    view.value_is_json = fields.value_is_json;
-    json.leader_epoch = output.epoch;
     const std::size_t begin = output.bytes.size();
-    const bool huge = payload_bytes(fields) > static_cast<std::size_t>(INT32_MAX) / 8;
-    if (!huge) encode_json_record(output.bytes, next[p], view, json);
+    const bool huge = payload_bytes(records[i]) > static_cast<std::size_t>(INT32_MAX) / 8;
+    std::int64_t timestamp = kNoTimestamp;
+    if (!huge) {
+      const Offset offset = output.base + static_cast<std::int64_t>(output.units.size());
+      timestamp = encode_record(chunk, output, offset, records[i], options_.headers, append_time);
+    }
     const std::size_t size = output.bytes.size() - begin;
     if (huge || static_cast<std::int64_t>(size) > config.max_message_bytes) {
       output.bytes.cut(begin);
@@ -204,8 +243,7 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
       }
       break;
     }
-    ++next[p];
-    output.units.push_back({static_cast<std::uint32_t>(size), 1, view.timestamp});
+    output.units.push_back({static_cast<std::uint32_t>(size), 1, timestamp});
     output.open_bytes += size;
     if (static_cast<std::int64_t>(output.open_bytes) >= options_.batch_size) close(output);
   }

@@ -51,10 +51,13 @@ struct ParsedChunk {
   std::vector<HeaderView> headers;
   /// Text that was decoded from the chunk (escapes); blocks never move.
   std::vector<std::unique_ptr<std::string>> texts;
+  /// A record asks for its partition.
+  bool partition_asked = false;
   /// Ends the input: the records before it count.
   std::optional<InputFault> fault;
 
   void clear() {
+    partition_asked = false;
     records.clear();
     extras.clear();
     headers.clear();
@@ -129,6 +132,7 @@ struct EncodedChunk {
   /// Partitions with something in this chunk.
   std::vector<std::int32_t> touched;
   Compressor compressor;
+  JsonRecordEncoder json;
   std::vector<HeaderView> headers;
 };
 

@@ -55,7 +55,7 @@ IndexFile<Entry>::IndexFile(FileSystem& fs, const std::string& path, Offset base
 template <class Entry>
 Entry IndexFile<Entry>::at(std::size_t i) const {
   std::uint8_t bytes[Entry::kSize] = {};
-  file_->read_at(i * Entry::kSize, bytes);
+  if (file_) file_->read_at(i * Entry::kSize, bytes);
   return Entry::decode(bytes, base_);
 }
 

@@ -43,10 +43,12 @@ class IndexFile {
   /// Opens the index at `path` of a segment with this base; an index that cannot be opened is empty.
   IndexFile(FileSystem& fs, const std::string& path, Offset base);
 
+  /// False if the file could not be opened: it counts as empty.
+  [[nodiscard]] bool is_open() const { return file_ != nullptr; }
   /// Entries up to the zeros of a preallocated tail (found by bisection: with garbage it may be any number up
   /// to what the file can hold).
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// Entry `i` below count().
+  /// Entry `i` below count(); zeros for one that is not there.
   [[nodiscard]] Entry at(std::size_t i) const;
   /// The last entry that `below_or_equal(entry)` holds for, given that it holds for a prefix; nothing if for
   /// none.
@@ -83,11 +85,14 @@ class IndexBuilder {
  public:
   IndexBuilder(Offset base, std::int64_t interval) : base_(base), interval_(interval) {}
 
-  /// Takes in the unit at `position`; its last offset and the largest timestamp in it.
-  void add(Offset last_offset, std::uint64_t position, std::uint64_t size, std::int64_t max_timestamp) {
+  /// Takes in the unit at `position`; its last offset and the largest timestamp in it. True if an entry fell
+  /// due.
+  bool add(Offset last_offset, std::uint64_t position, std::uint64_t size, std::int64_t max_timestamp) {
     if (max_timestamp > largest_.timestamp) largest_ = {max_timestamp, last_offset};
-    if (bytes_since_entry_ > interval_) add_entry(last_offset, position);
+    const bool due = bytes_since_entry_ > interval_;
+    if (due) add_entry(last_offset, position);
     bytes_since_entry_ += static_cast<std::int64_t>(size);
+    return due;
   }
   /// The time index's final entry, at a roll, a clean end, or the end of a recovery.
   void add_final_time_entry();

@@ -69,7 +69,7 @@ std::optional<Offset> offset_for_time(FileSystem& fs, const LogView& view, std::
   for (std::size_t i = 0; i < view.files.segments.size(); ++i) {
     const SegmentFile& segment = view.files.segments[i];
     if (i + 1 < view.files.segments.size() && view.files.segments[i + 1].base <= view.log_start) continue;
-    if (largest_timestamp(fs, segment) < timestamp) continue;
+    if (!reaches_timestamp(fs, segment, timestamp)) continue;
     // The largest timestamp may be a control record's, or lie below the log start: then the next segment has
     // it.
     if (const auto found = first_in_segment(fs, view, segment, timestamp)) return found;

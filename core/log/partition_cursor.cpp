@@ -1,7 +1,10 @@
 #include "core/log/partition_cursor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/log/segment_lookup.h"
 #include "core/log/tail_scan.h"
 
@@ -82,7 +85,34 @@ void PartitionCursor::open_segment(std::size_t index) {
   range.below = upper_bound_of(fs_, segments, index);
   first_segment_ = false;
   file_ = fs_.open(segment.log_path, OpenMode::read);
-  scanner_.emplace(*file_, range, chunk_bytes_);
+  auto ahead = std::make_shared<ReadAhead>(file_, range.end, chunk_bytes_);
+  scanner_.emplace(*file_, range, chunk_bytes_, ahead);
+  const std::scoped_lock lock(mutex_);
+  ahead_ = std::move(ahead);
+}
+
+void PartitionCursor::read_ahead(CursorChunk& chunk) {
+  std::shared_ptr<ReadAhead> ahead;
+  {
+    const std::scoped_lock lock(mutex_);
+    ahead = ahead_;
+  }
+  if (ahead) ahead->read(chunk.scan.bytes, chunk.scan.ahead);
+}
+
+// What is missing now was there when the view was made: it must not pass for the end of the log. Only the
+// tail of the last segment may go, which a writer cuts.
+void PartitionCursor::require_whole() {
+  const auto& segments = view_.files.segments;
+  const SegmentFile& segment = segments[index_];
+  const bool tail_may_go = index_ + 1 == segments.size() && view_.last_segment_end > 0;
+  const std::uint64_t expected = tail_may_go ? view_.last_segment_end : segment.size;
+  const std::uint64_t size = file_->size();
+  if (size >= expected) return;
+  throw Error(
+      ErrorCode::storage_error,
+      fmt::format("the file shrank to {} bytes while it was read: {} were there before", size, expected))
+      .at(segment.log_path, size);
 }
 
 bool PartitionCursor::next(CursorChunk& chunk) {
@@ -92,6 +122,8 @@ bool PartitionCursor::next(CursorChunk& chunk) {
     const bool more = scanner_->next(chunk.scan);
     last_ = std::max(last_, scanner_->last_offset());
     position_ = scanner_->position();
+    const auto is_tail = [](const Stretch& stretch) { return stretch.kind == StretchKind::tail; };
+    if (!more || std::ranges::any_of(chunk.scan.stretches, is_tail)) require_whole();
     if (more) {
       chunk.segment = &segments[index_];
       const bool is_last = index_ + 1 == segments.size();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "core/log/log_view.h"
 #include "core/log/segment_scanner.h"
@@ -24,8 +25,13 @@ class PartitionCursor {
                   std::size_t chunk_bytes = SegmentScanner::kDefaultChunk);
 
   /// The next chunk; false at the end of the view. A tail in another segment than the last comes as damage;
-  /// the last segment's tail ends the reading.
+  /// the last segment's tail ends the reading. Throws storage_error if a
+  /// segment is shorter by then than the view has it.
   bool next(CursorChunk& chunk);
+
+  /// Reads for a chunk what next() will probably want in it. For any thread, while another may be in next();
+  /// only a matter of speed.
+  void read_ahead(CursorChunk& chunk);
 
   /// Where a follower goes on: the file position in the last segment, and the last offset seen.
   [[nodiscard]] std::uint64_t position() const { return position_; }
@@ -33,13 +39,16 @@ class PartitionCursor {
 
  private:
   void open_segment(std::size_t index);
+  void require_whole();
 
   FileSystem& fs_;
   const LogView& view_;
   std::size_t chunk_bytes_;
   std::size_t index_ = 0;  // of the segment being read
-  std::unique_ptr<File> file_;
+  std::shared_ptr<File> file_;
   std::optional<SegmentScanner> scanner_;
+  std::mutex mutex_;
+  std::shared_ptr<ReadAhead> ahead_;  // of the segment being read; guarded by mutex_
   Offset start_;
   Offset last_;
   bool first_segment_ = true;

@@ -8,7 +8,7 @@
 #include "core/format/batch.h"
 #include "core/format/checkpoint_file.h"
 #include "core/log/cut.h"
-#include "core/log/segment_lookup.h"
+#include "core/log/recovery_point.h"
 #include "core/log/segment_names.h"
 
 namespace tk {
@@ -19,15 +19,35 @@ PartitionLog::PartitionLog(FileSystem& fs, std::string directory, Options option
         return join_path(directory_, kPartitionLockFile);
       }()) {}
 
+namespace {
+
+/// With forced appends, index entries wait until there are this many bytes of them: their files are forced,
+/// too.
+constexpr std::size_t kIndexGroup = 512;
+
+}  // namespace
+
 PartitionLog::~PartitionLog() = default;
+
+// Work that leaves memory and disk apart if it fails: then the log is opened anew before anything else.
+template <class Work>
+void PartitionLog::change(Work work) {
+  if (!opened_) {
+    throw Error(ErrorCode::storage_error, "the log was not settled after a failure").at(directory_);
+  }
+  opened_ = false;
+  work();
+  opened_ = true;
+}
 
 void PartitionLog::note(const std::string& line) const {
   if (options_.note) options_.note(line);
 }
 
 void PartitionLog::begin() {
-  if (lock_.held()) return;
-  lock_.acquire(options_.lock_timeout_ms);
+  if (lock_.held() && opened_) return;
+  lock_.acquire(options_.lock_wait);
+  force_failed_ = false;
   try {
     if (!lock_.still_in_place(fs_)) {
       throw Error(ErrorCode::unknown_topic_or_partition, "the partition was deleted meanwhile")
@@ -47,16 +67,24 @@ void PartitionLog::begin() {
 
 void PartitionLog::yield() {
   if (!lock_.held()) return;
-  if (opened_ && options_.sync != SyncPolicy::never) sync();
+  if (opened_ && options_.sync != SyncPolicy::never) {
+    change([&] {
+      force_file();
+      write_index_entries(!index_->offset_entries().empty());
+    });
+  }
   lock_.release();
 }
 
 void PartitionLog::close() {
   if (!lock_.held()) return;
   if (opened_ && options_.sync != SyncPolicy::never) {
-    sync();
-    index_->add_final_time_entry();
-    write_index_entries();
+    change([&] {
+      force_file();
+      // In the last segment it may get lost: it is only a shorter way to what the log says.
+      index_->add_final_time_entry();
+      write_index_entries(!index_->offset_entries().empty());
+    });
   }
   lock_.release();
 }
@@ -64,7 +92,7 @@ void PartitionLog::close() {
 void PartitionLog::settle() {
   if (!lock_.held()) return;
   if (!opened_) open();
-  sync();
+  if (!force_failed_) sync();
 }
 
 // ---- opening
@@ -89,9 +117,8 @@ void PartitionLog::open() {
   } else {
     open_active(files.segments.back());
   }
-  if (epochs_.truncate_from_end(log_end_)) save_leader_epochs();
-  leader_epoch_ = epochs_.latest().value_or(LeaderEpoch(0));
-  durable_end_ = log_end_;
+  if (options_.sync == SyncPolicy::never) durable_end_ = log_end_;
+  durable_end_ = std::min(durable_end_, log_end_);
   opened_ = true;
 }
 
@@ -105,6 +132,7 @@ void PartitionLog::forget_active() {
 void PartitionLog::create_first_segment() {
   log_end_ = options_.start_if_empty;
   start_segment(log_end_);
+  leader_epoch_ = epochs_.latest().value_or(LeaderEpoch(0));
 }
 
 void PartitionLog::start_segment(Offset base) {
@@ -127,27 +155,17 @@ void PartitionLog::open_active(const SegmentFile& segment) {
   identity_ = file_->stat();
   index_.emplace(active_.base, options_.config.index_interval_bytes);
 
-  const TrustedPlace from = options_.trust_index ? find_last_indexed(fs_, active_)
-                                                 : TrustedPlace{0, active_.base - 1, std::nullopt};
-  TimeIndexEntry last_time;
-  if (from.entry) {
-    index_bytes_ = (*from.entry + 1) * OffsetIndexEntry::kSize;
-    const Offset indexed =
-        OffsetIndexFile(fs_, active_.beside(kIndexSuffix), active_.base).at(*from.entry).offset;
-    const TimeIndexFile times(fs_, active_.beside(kTimeIndexSuffix), active_.base);
-    // Time entries up to the last offset entry stay; the final one of a clean end goes, and comes again at
-    // the next.
-    const auto kept = times.last_where([&](const TimeIndexEntry& entry) { return entry.offset <= indexed; });
-    if (kept) {
-      last_time = times.at(*kept);
-      time_index_bytes_ = (*kept + 1) * TimeIndexEntry::kSize;
-    }
-  }
+  const RecoveryPoint from = options_.trust_index
+                                 ? find_recovery_point(fs_, active_)
+                                 : RecoveryPoint{{0, active_.base - 1, std::nullopt}, 0, 0, {}};
+  index_bytes_ = from.index_bytes;
+  time_index_bytes_ = from.time_index_bytes;
   // The scan takes the indexed unit in once more, which counts its bytes towards the next entry.
-  index_->resume(last_time, last_time, 0);
+  index_->resume(from.last_time, from.last_time, 0);
   indexes_untrimmed_ = true;
-  size_ = forced_size_ = from.position;
-  log_end_ = from.after + 1;
+  size_ = forced_size_ = from.place.position;
+  log_end_ = from.place.after + 1;
+  durable_end_ = std::max(durable_end_, log_end_);
   take_in_tail();
 }
 
@@ -159,23 +177,36 @@ void PartitionLog::take_in_tail() {
                         .segment_base = active_.base,
                         .after = std::max(log_end_ - 1, active_.base - 1),
                         .below = {}};
+  std::uint64_t at = size_;  // behind the last whole unit before any damage
+  std::vector<LeaderEpochEntry> epochs;
   const TailScan scan =
       scan_to_end(fs_, active_, range, [&](ByteView unit, UnitKind kind, std::uint64_t position) {
         UnitInfo info;
+        if (position != at) return;
+        at += unit.size();
         if (read_unit_info(unit, kind, info)) return;
         index_->add(info.last_offset, position, unit.size(), info.max_timestamp);
-        if (info.kind == UnitKind::batch) epochs_.assign(info.leader_epoch, info.base_offset);
+        if (info.kind == UnitKind::batch && (epochs.empty() || epochs.back().epoch != info.leader_epoch))
+          epochs.push_back({info.leader_epoch, info.base_offset});
       });
   if (scan.stop != TailScan::Stop::clean) settle_damage(active_, scan);
   size_ = scan.good_bytes;
   log_end_ = std::max(scan.next_offset_before_damage, active_.base);
+  // An epoch is noted before its first unit is written, which may not have come to be.
+  bool changed = epochs_.truncate_from_end(log_end_);
+  for (const LeaderEpochEntry& entry : epochs) {
+    if (epochs_.epoch_at(entry.start) != entry.epoch) changed |= epochs_.assign(entry.epoch, entry.start);
+  }
+  if (changed) save_leader_epochs();
+  leader_epoch_ = epochs_.latest().value_or(LeaderEpoch(0));
   // What a crashed writer left may not be on the disk yet: it is forced before anything is promised about it.
   forced_size_ = std::min(forced_size_, size_);
   if (first_timestamp_ == kNoTimestamp && size_ > 0) first_timestamp_ = first_unit_timestamp(*file_, size_);
 }
 
 void PartitionLog::settle_damage(const SegmentFile& segment, const TailScan& scan) {
-  if (scan.stop == TailScan::Stop::damaged && scan.damage.front().next_good) {
+  const bool never_forced = options_.trust_index && begins_with_unwritten_blocks(fs_, segment, scan);
+  if (scan.stop == TailScan::Stop::damaged && scan.damage.front().next_good && !never_forced) {
     const DamageRange& damage = scan.damage.front();
     throw Error(ErrorCode::corrupt_message,
                 fmt::format("{} ({}) before readable records: nothing can be appended behind them",
@@ -188,8 +219,10 @@ void PartitionLog::settle_damage(const SegmentFile& segment, const TailScan& sca
   const std::uint64_t bytes = segment.size - from;
   if (scan.stop == TailScan::Stop::damaged) {
     const std::string saved = save_cut(fs_, segment, from, segment.size);
-    note(fmt::format("{}: {} at byte {}: {} bytes without a whole record cut, saved as {}", segment.log_path,
-                     fault_name(scan.damage.front().fault.kind), from, bytes, base_name(saved)));
+    note(fmt::format("{}: {} at byte {}: {} bytes {} cut{}", segment.log_path,
+                     fault_name(scan.damage.front().fault.kind), from, bytes,
+                     never_forced ? "that were never forced to disk" : "without a whole record",
+                     saved.empty() ? "" : ", saved as " + base_name(saved)));
   } else {
     note(fmt::format("{}: {} at byte {}: {} bytes cut", segment.log_path, fault_name(scan.tail.kind), from,
                      bytes));
@@ -214,18 +247,19 @@ bool PartitionLog::still_active() {
 // ---- appending
 // -----------------------------------------------------------------------------------------------------
 
-bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const {
-  const LogConfig& config = options_.config;
+// Everything but a full index, which only changes with an entry (has_full_index).
+inline bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const {
   if (last - active_.base > INT32_MAX || size + unit.size > INT32_MAX)
     return size > 0 || last - active_.base > INT32_MAX;
   if (size == 0) return false;
-  if (static_cast<std::int64_t>(size + unit.size) > config.segment_bytes) return true;
-  if (first_timestamp_ >= 0 && unit.max_timestamp >= 0 &&
-      unit.max_timestamp - first_timestamp_ > config.segment_ms) {
-    return true;
-  }
-  // A full index closes the segment; the time index keeps a slot for its final entry (§5.1).
-  const auto room = static_cast<std::uint64_t>(config.segment_index_bytes);
+  if (static_cast<std::int64_t>(size + unit.size) > options_.config.segment_bytes) return true;
+  return first_timestamp_ >= 0 && unit.max_timestamp >= 0 &&
+         unit.max_timestamp - first_timestamp_ > options_.config.segment_ms;
+}
+
+// A full index closes the segment; the time index keeps a slot for its final entry (§5.1).
+bool PartitionLog::has_full_index() const {
+  const auto room = static_cast<std::uint64_t>(options_.config.segment_index_bytes);
   const std::uint64_t entries = (index_bytes_ + index_->offset_entries().size()) / OffsetIndexEntry::kSize;
   const std::uint64_t times = (time_index_bytes_ + index_->time_entries().size()) / TimeIndexEntry::kSize;
   return entries >= room / OffsetIndexEntry::kSize || times + 1 >= room / TimeIndexEntry::kSize;
@@ -233,6 +267,13 @@ bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset 
 
 void PartitionLog::append(ByteView bytes, const std::vector<AppendUnit>& units) {
   if (units.empty()) return;
+  change([&] {
+    append_units(bytes, units);
+    after_append();
+  });
+}
+
+void PartitionLog::append_units(ByteView bytes, const std::vector<AppendUnit>& units) {
   if (epochs_.assign(leader_epoch_, log_end_)) save_leader_epochs();
   std::size_t written = 0, held = 0;  // bytes on disk, and bytes that go out with the next write
   Offset end = log_end_;
@@ -244,56 +285,70 @@ void PartitionLog::append(ByteView bytes, const std::vector<AppendUnit>& units) 
     held = 0;
     log_end_ = end;
   };
+  bool full_index = has_full_index();
   for (const AppendUnit& unit : units) {
     const Offset last = end + (unit.offsets - 1);
-    if (must_roll(size_ + held, unit, last)) {
+    if (must_roll(size_ + held, unit, last) || (full_index && size_ + held > 0)) {
       write_held();
       roll(end);
+      full_index = false;
     }
     if (size_ + held == 0) first_timestamp_ = unit.max_timestamp;
-    index_->add(last, size_ + held, unit.size, unit.max_timestamp);
+    if (index_->add(last, size_ + held, unit.size, unit.max_timestamp)) full_index = has_full_index();
     held += unit.size;
     end = last + 1;
   }
   write_held();
-  if (options_.sync == SyncPolicy::by_append) sync();
+}
+
+void PartitionLog::after_append() {
+  if (options_.sync == SyncPolicy::by_append) force();
   if (options_.sync == SyncPolicy::never) durable_end_ = log_end_;
 }
 
 void PartitionLog::append_at(Offset first, Offset last, std::optional<LeaderEpoch> epoch, ByteView unit,
                              std::int64_t max_timestamp) {
-  if (epoch && epochs_.assign(*epoch, first)) save_leader_epochs();
-  const AppendUnit facts{static_cast<std::uint32_t>(unit.size()), 1, max_timestamp};
-  if (must_roll(size_, facts, last)) roll(std::max(first, log_end_));
-  if (size_ == 0) first_timestamp_ = max_timestamp;
-  index_->add(last, size_, unit.size(), max_timestamp);
-  write_out(unit);
-  log_end_ = last + 1;
-  if (options_.sync == SyncPolicy::by_append) sync();
-  if (options_.sync == SyncPolicy::never) durable_end_ = log_end_;
+  change([&] {
+    if (epoch && epochs_.assign(*epoch, first)) save_leader_epochs();
+    const AppendUnit facts{static_cast<std::uint32_t>(unit.size()), 1, max_timestamp};
+    if (must_roll(size_, facts, last) || (size_ > 0 && has_full_index())) roll(std::max(first, log_end_));
+    if (size_ == 0) first_timestamp_ = max_timestamp;
+    index_->add(last, size_, unit.size(), max_timestamp);
+    write_out(unit);
+    log_end_ = last + 1;
+    after_append();
+  });
 }
 
 void PartitionLog::write_out(ByteView bytes) {
-  try {
-    file_->write_at(size_, bytes);
-  } catch (...) {
-    // A prefix may be on disk: the next turn scans it from here, and cuts what is torn.
-    opened_ = false;
-    throw;
-  }
+  file_->write_at(size_, bytes);
   size_ += bytes.size();
 }
 
 void PartitionLog::sync() {
+  change([&] { force(); });
+}
+
+void PartitionLog::force_file() {
   if (forced_size_ != size_ || durable_end_ != log_end_) {
+    force_failed_ = true;
     file_->sync();
+    force_failed_ = false;
     forced_size_ = size_;
   }
-  write_index_entries();
   durable_end_ = log_end_;
 }
 
-void PartitionLog::write_index_entries() {
+void PartitionLog::force() {
+  force_file();
+  const std::size_t waiting = index_->offset_entries().size();
+  if (options_.sync == SyncPolicy::by_append && waiting < kIndexGroup) return;
+  write_index_entries(waiting > 0);
+}
+
+// Time entries first, each file forced if asked for: whoever trusts the last offset entry need not doubt what
+// the time index says up to there.
+void PartitionLog::write_index_entries(bool forced) {
   const auto flush = [&](std::string_view suffix, const Buffer& entries, std::uint64_t& on_disk,
                          bool& there) {
     // A broker takes a segment without its index files as damaged, so even empty ones are made.
@@ -302,21 +357,20 @@ void PartitionLog::write_index_entries() {
     // A longer file is preallocated, or holds entries of what is no longer so.
     if (file->size() > on_disk) file->truncate(on_disk);
     if (!entries.empty()) file->write_at(on_disk, entries.view());
+    if (forced) file->sync();
     on_disk += entries.size();
     there = true;
   };
-  flush(kIndexSuffix, index_->offset_entries(), index_bytes_, active_.has_index);
   flush(kTimeIndexSuffix, index_->time_entries(), time_index_bytes_, active_.has_time_index);
+  flush(kIndexSuffix, index_->offset_entries(), index_bytes_, active_.has_index);
   index_->clear_entries();
   indexes_untrimmed_ = false;
 }
 
 void PartitionLog::roll(Offset base) {
   index_->add_final_time_entry();
-  file_->sync();
-  forced_size_ = size_;
-  write_index_entries();
-  durable_end_ = log_end_;
+  force_file();
+  write_index_entries(true);
   start_segment(base);
 }
 

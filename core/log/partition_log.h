@@ -3,7 +3,9 @@
 //
 // Rules it keeps (design.md §3):
 //   - only appends; a segment is forced to disk before the next one is created, so only the last can be torn;
-//   - an index entry is written only for data already forced; till then it waits in memory;
+//   - an index entry is written only for data already forced; till then it waits in memory, and with
+//     forced appends until there are some; an entry of the offset index, which is the recovery point, only
+//     when the time entries up to it have been forced;
 //   - opening scans from the last index entry that the log bears out (a partition that tk made) or from the
 //   segment's
 //     start (any other) to the end, never the whole log;
@@ -24,7 +26,6 @@
 
 #include "core/base/clock.h"
 #include "core/format/leader_epochs.h"
-#include "core/format/topic_format.h"
 #include "core/io/turn_lock.h"
 #include "core/log/index_file.h"
 #include "core/log/log_config.h"
@@ -52,9 +53,8 @@ class PartitionLog {
  public:
   struct Options {
     LogConfig config;
-    TopicFormat format = TopicFormat::json;
     SyncPolicy sync = SyncPolicy::at_end;
-    std::int64_t lock_timeout_ms = 10000;
+    LockWait lock_wait = 10000;
     /// The last index entry is the recovery point (a partition that tk made).
     bool trust_index = true;
     /// Where a partition without a segment begins (its log start offset).
@@ -79,7 +79,8 @@ class PartitionLog {
   /// leaves it.
   void close();
   /// After append() threw, with the turn still held: takes in what reached the file whole, cuts what is torn,
-  /// and forces the rest, so that durable_end() is right. Throws if that fails, too.
+  /// and forces the rest, so that durable_end() is right. Throws if that fails, too. Where it was a force
+  /// that failed, nothing is forced again: the system may have dropped what it could not write, and say yes.
   void settle();
   [[nodiscard]] bool has_turn() const { return lock_.held(); }
   /// True if another writer stands in line for this partition.
@@ -101,7 +102,8 @@ class PartitionLog {
 
   /// Forces everything appended to disk and writes the index entries that waited for it.
   void sync();
-  /// Offsets below this one are as durable as the policy promises.
+  /// Offsets below this one are as durable as the policy promises. After an opening it may be less than what
+  /// is so, as nobody knows how much of what another writer left was forced.
   [[nodiscard]] Offset durable_end() const { return durable_end_; }
 
   [[nodiscard]] const std::string& directory() const { return directory_; }
@@ -117,9 +119,16 @@ class PartitionLog {
   void start_segment(Offset base);
   bool still_active();
   void roll(Offset base);
-  bool must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const;
+  [[nodiscard]] bool must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const;
+  [[nodiscard]] bool has_full_index() const;
   void write_out(ByteView bytes);
-  void write_index_entries();
+  template <class Work>
+  void change(Work work);
+  void append_units(ByteView bytes, const std::vector<AppendUnit>& units);
+  void after_append();
+  void force_file();
+  void force();
+  void write_index_entries(bool forced);
   void save_leader_epochs();
   void note(const std::string& line) const;
 
@@ -127,7 +136,8 @@ class PartitionLog {
   std::string directory_;
   Options options_;
   TurnLock lock_;
-  bool opened_ = false;
+  bool opened_ = false;        // what is in memory is what is on disk
+  bool force_failed_ = false;  // of the active segment, in this turn
 
   // The active segment.
   SegmentFile active_;

@@ -51,19 +51,31 @@ void walk_records(const CursorChunk& chunk, const ReadScope& scope, RecordDecode
     if (damage.first && damage.first >= scope.below && fault.kind != FaultKind::bad_crc) return;
     sink.damage(std::move(damage));
   };
+  // Of a json record nothing but its offset is needed beforehand, unless transactions matter.
+  UnitInfo json_info;
+  json_info.kind = UnitKind::json;
+  auto on_json = [&](ByteView unit, std::uint64_t position) {
+    const Offset offset(load_be<std::int64_t>(unit.data()));
+    if (offset < scope.from || offset >= scope.below) return;
+    if (scope.committed != nullptr) {
+      if (const Fault fault = read_unit_info(unit, UnitKind::json, json_info))
+        return on_damage(position, unit.size(), fault, unit);
+      if (scope.committed->aborted(json_info)) return;
+    }
+    json_info.base_offset = json_info.last_offset = offset;
+    sink.begin_unit(json_info);
+    const Fault fault = decoder.decode(unit, json_info, [&](const RecordView& record) {
+      if (decoder.json().fields().control == JsonControl::none) sink.record(record);
+    });
+    if (!fault) return;
+    sink.abandon_unit();
+    on_damage(position, unit.size(), fault, unit);
+  };
   auto on_unit = [&](ByteView unit, UnitKind kind, std::uint64_t position) {
-    if (kind == UnitKind::json) {
-      // One record: its offset is enough to leave it out without parsing.
-      const Offset offset(load_be<std::int64_t>(unit.data()));
-      if (offset < scope.from || offset >= scope.below) return;
-    }
+    if (kind == UnitKind::json) return on_json(unit, position);
     UnitInfo info;
-    if (kind == UnitKind::json && scope.committed == nullptr) {
-      info.kind = UnitKind::json;
-      info.base_offset = info.last_offset = Offset(load_be<std::int64_t>(unit.data()));
-    } else if (const Fault fault = read_unit_info(unit, kind, info)) {
+    if (const Fault fault = read_unit_info(unit, kind, info))
       return on_damage(position, unit.size(), fault, unit);
-    }
     const bool first_known = kind != UnitKind::legacy || !info.compressed();
     if (info.control || (first_known && info.base_offset >= scope.below)) return;
     if (info.last_offset < scope.from && info.last_offset >= info.base_offset) return;
@@ -71,7 +83,6 @@ void walk_records(const CursorChunk& chunk, const ReadScope& scope, RecordDecode
     sink.begin_unit(info);
     const Fault fault = decoder.decode(unit, info, [&](const RecordView& record) {
       if (record.offset < scope.from || record.offset >= scope.below) return;
-      if (kind == UnitKind::json && decoder.json().fields().control != JsonControl::none) return;
       sink.record(record);
     });
     if (!fault) return;

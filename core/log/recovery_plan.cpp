@@ -10,6 +10,7 @@
 #include "core/log/index_file.h"
 #include "core/log/partition_cursor.h"
 #include "core/log/recovery.h"
+#include "core/log/recovery_point.h"
 #include "core/log/recovery_scan.h"
 #include "core/log/segment_lookup.h"
 #include "core/log/segment_names.h"
@@ -109,6 +110,7 @@ class Planner {
   void count_records_behind();
   void plan_leader_epochs(const PartitionFiles& files, bool scanned_all);
   bool records_behind(const PartitionFiles& files, std::size_t i);
+  bool never_forced(const PartitionFiles& files, std::size_t i, const TailScan& scan);
 
   FileSystem& fs_;
   RecoveryPlan& plan_;
@@ -191,6 +193,14 @@ bool Planner::records_behind(const PartitionFiles& files, std::size_t i) {
   return false;
 }
 
+// True if the damage is what a power cut left of an append above the recovery point: nobody was promised it.
+bool Planner::never_forced(const PartitionFiles& files, std::size_t i, const TailScan& scan) {
+  if (!options_.trust_index || i + 1 != files.segments.size() || scan.damage.empty()) return false;
+  const SegmentFile& segment = files.segments[i];
+  return scan.damage.front().position >= find_recovery_point(fs_, segment).place.position &&
+         begins_with_unwritten_blocks(fs_, segment, scan);
+}
+
 void Planner::describe_damage(const Scanned& scanned, SegmentRecovery& segment) const {
   const TailScan& scan = scanned.scan;
   if (scan.damage.empty() && scan.stop != TailScan::Stop::tail) {
@@ -258,8 +268,8 @@ Offset Planner::plan_segment(const PartitionFiles& files, std::size_t i, Offset 
   records_behind_damage_.push_back(segment.reason ? scanned.records_between(segment.position, UINT64_MAX)
                                                   : 0);
   plan_.log_end = segment.next_offset;
-  // A partly scanned segment keeps its index; one that changes gets a new one.
-  const bool partial = trusts_tail(files, i) && find_last_indexed(fs_, segment.segment).entry.has_value();
+  // A partly scanned segment keeps its indexes if they end where they should; one that changes gets new ones.
+  const bool partial = trusts_tail(files, i) && indexes_end_at_recovery_point(fs_, segment.segment);
   segment.rebuild_indexes = segment.cut_bytes > 0 ||
                             (!partial && segment.action != RecoveryAction::refused && scanned.indexes_wrong);
   const Offset last = segment.next_offset - 1;
@@ -279,7 +289,7 @@ void Planner::decide(const PartitionFiles& files, std::size_t i, const Scanned& 
   const bool salvage = options_.mode == RecoveryMode::salvage;
   const bool good_behind =
       (!scan.damage.empty() && scan.damage.front().next_good) || (!is_last && records_behind(files, i));
-  if (!salvage && good_behind) {
+  if (!salvage && good_behind && !never_forced(files, i, scan)) {
     segment.action = RecoveryAction::refused;
     segment.keep = {{0, segment.segment.size}};
     for (const DamageRange& range : scan.damage)

@@ -5,7 +5,7 @@
 #include "core/format/record_decoder.h"
 #include "core/log/index_check.h"
 #include "core/log/partition_cursor.h"
-#include "core/log/segment_lookup.h"
+#include "core/log/recovery_point.h"
 #include "core/log/segment_names.h"
 
 namespace tk {
@@ -56,7 +56,7 @@ Scanned scan_for_recovery(FileSystem& fs, const PartitionFiles& files, std::size
   ScanRange range{
       .position = 0, .end = segment.size, .segment_base = segment.base, .after = after, .below = {}};
   if (settings.trust_tail) {
-    const TrustedPlace place = find_last_indexed(fs, segment);
+    const TrustedPlace place = find_recovery_point(fs, segment).place;
     range.position = place.position;
     range.after = place.after;
   }

@@ -130,9 +130,8 @@ bool borne_out(FileSystem& fs, const SegmentFile& segment, const TimeIndexEntry&
   return found;
 }
 
-}  // namespace
-
-std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
+/// The largest timestamp, or one that is not below `enough`.
+std::int64_t largest_up_to(FileSystem& fs, const SegmentFile& segment, std::int64_t enough) {
   if (segment.size == 0) return kNoTimestamp;
   TrustedPlace from = segment_start(segment);
   std::int64_t largest = kNoTimestamp;
@@ -142,6 +141,7 @@ std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
       const TimeIndexEntry last = index.at(index.count() - 1);
       if (last.timestamp >= 0 && borne_out(fs, segment, last)) {
         largest = last.timestamp;
+        if (largest >= enough) return largest;
         // Nothing before the entry's offset has a larger timestamp. The log goes on behind it, and the offset
         // index may go farther than a time index that lost its end.
         from = find_offset(fs, segment, last.offset);
@@ -158,6 +158,16 @@ std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
     if (!read_unit_info(unit, kind, info)) largest = std::max(largest, info.max_timestamp);
   });
   return largest;
+}
+
+}  // namespace
+
+std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment) {
+  return largest_up_to(fs, segment, INT64_MAX);
+}
+
+bool reaches_timestamp(FileSystem& fs, const SegmentFile& segment, std::int64_t timestamp) {
+  return largest_up_to(fs, segment, timestamp) >= timestamp;
 }
 
 std::int64_t first_unit_timestamp(File& file, std::uint64_t size) {

@@ -28,6 +28,8 @@ TrustedPlace find_last_indexed(FileSystem& fs, const SegmentFile& segment);
 /// The largest timestamp in a segment, by its time index if the log bears its last entry out, else by a scan;
 /// -1 if no record has one.
 std::int64_t largest_timestamp(FileSystem& fs, const SegmentFile& segment);
+/// True if a unit of the segment has a timestamp at or after `timestamp`; looks no further than it must.
+bool reaches_timestamp(FileSystem& fs, const SegmentFile& segment, std::int64_t timestamp);
 
 /// The largest timestamp of the segment's first unit, which time rolls go by; -1 if there is none.
 std::int64_t first_unit_timestamp(File& file, std::uint64_t size);

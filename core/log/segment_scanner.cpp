@@ -1,6 +1,7 @@
 #include "core/log/segment_scanner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/crc.h"
 #include "core/format/batch.h"
@@ -40,22 +41,41 @@ Head head_of(ByteView unit, UnitKind kind) {
 
 }  // namespace
 
-SegmentScanner::SegmentScanner(File& file, const ScanRange& range, std::size_t chunk_bytes)
+SegmentScanner::SegmentScanner(File& file, const ScanRange& range, std::size_t chunk_bytes,
+                               std::shared_ptr<ReadAhead> ahead)
     : file_(file),
       range_(range),
       chunk_bytes_(chunk_bytes),
       position_(range.position),
       last_(range.after),
-      search_(file, range.position, std::max(range.position, range.end)) {}
+      search_(file, range.position, std::max(range.position, range.end)),
+      ahead_(std::move(ahead)) {
+  if (ahead_) ahead_->passed(position_);
+}
+
+// The chunk's bytes begin where the scan is, unless what was read ahead for it holds that place.
+void SegmentScanner::begin_chunk(ScanChunk& chunk) {
+  const AheadBytes ahead = std::exchange(chunk.ahead, {});
+  const bool of_use = ahead_ && ahead.of == ahead_ && ahead.position <= position_ &&
+                      position_ - ahead.position < chunk.bytes.size();
+  chunk_position_ = of_use ? ahead.position : position_;
+  chunk_begin_ = position_;
+  if (of_use) return;
+  chunk.bytes.clear();
+  read_to(chunk, chunk_bytes_);
+}
 
 bool SegmentScanner::next(ScanChunk& chunk) {
   chunk.stretches.clear();
-  chunk.bytes.clear();
-  if (done_ || position_ >= range_.end) return false;
-  chunk_position_ = position_;
-  std::size_t at = 0;
-  read_to(chunk, chunk_bytes_);
+  if (done_ || position_ >= range_.end) {
+    chunk.bytes.clear();
+    return false;
+  }
+  begin_chunk(chunk);
+  std::size_t at = chunk_begin_ - chunk_position_;
   for (Step step = Step::go_on; step == Step::go_on && !done_ && chunk_position_ + at < range_.end;) {
+    at = pass_in_line(chunk, at);
+    if (chunk_position_ + at >= range_.end) break;
     const ByteView window = chunk.bytes.view().subspan(std::min(at, chunk.bytes.size()));
     const Frame frame = frame_unit(window, range_.end - (chunk_position_ + at));
     if (frame.status == FrameStatus::whole) {
@@ -72,7 +92,49 @@ bool SegmentScanner::next(ScanChunk& chunk) {
     }
   }
   position_ = chunk_position_ + at;
+  if (ahead_) ahead_->passed(position_);
   return !chunk.stretches.empty() || (!done_ && position_ < range_.end);
+}
+
+// Passes units as nearly all are: whole, each right behind the one before by its place and by its offset,
+// within the segment's bounds. What is anything else is left to take_unit(), which would have taken these,
+// too.
+std::size_t SegmentScanner::pass_in_line(ScanChunk& chunk, std::size_t at) {
+  const std::uint8_t* const bytes = chunk.bytes.data();
+  const std::size_t end = chunk.bytes.size();
+  const std::size_t begin = at;
+  Offset before = last_, last = last_;
+  std::size_t size = 0;
+  Head head;
+  UnitKind kind = UnitKind::batch;
+  while (at < end && end - at >= kHeadBytes) {
+    const std::uint8_t* const unit = bytes + at;
+    const auto length = load_be<std::int32_t>(unit + 8);
+    if (length < kMinBatchLength) break;
+    const std::size_t whole = kUnitPrefix + static_cast<std::size_t>(length);
+    const Offset first(load_be<std::int64_t>(unit));
+    if (whole > end - at || first - last != 1 || first < range_.segment_base) break;
+    const std::uint8_t magic = unit[kMagicPosition];
+    if (magic != 2 && (magic < 2 || unit[kUnitPrefix] != '{' || unit[whole - 1] != '}')) break;
+    const UnitKind it = magic == 2 ? UnitKind::batch : UnitKind::json;
+    // A json record behind something else may be no record at all.
+    const bool first_of_all = at == begin && !previous_.there;
+    if (!first_of_all && it != (at == begin ? previous_.kind : kind)) break;
+    const Head found = head_of<Head>({unit, whole}, it);
+    if (range_.below && found.last >= *range_.below) break;
+    kind = it;
+    head = found;
+    size = whole;
+    before = last;
+    last = head.last;
+    at += whole;
+  }
+  if (at == begin) return at;
+  add_units(chunk, begin, at - begin, {});
+  search_.saw(kind);
+  previous_ = {chunk_position_ + at - size, size, kind, before, head.last_record, true, std::nullopt};
+  last_ = last;
+  return at;
 }
 
 // Makes the chunk hold `size` bytes if the file has them, with padding behind them for decoders that
@@ -95,9 +157,9 @@ void SegmentScanner::read_to(ScanChunk& chunk, std::uint64_t size) {
 // fetched to be judged.
 SegmentScanner::Step SegmentScanner::read_on(ScanChunk& chunk, std::size_t& at, const Frame& frame) {
   const std::uint64_t position = chunk_position_ + at;
-  if (at > 0 && 2 * at >= chunk.bytes.size()) {
+  if (position > chunk_begin_ && 2 * at >= chunk.bytes.size()) {
     if (!previous_ends_at(position) || !previous_is_bad(chunk)) return Step::chunk_done;
-    if (previous_.position > chunk_position_) {
+    if (previous_.position > chunk_begin_) {
       take_back_previous(chunk);
       at = previous_.position - chunk_position_;
       return Step::chunk_done;
@@ -241,7 +303,7 @@ Offset SegmentScanner::highest_offset() const {
 // inside it.
 SegmentScanner::Step SegmentScanner::handle_unframed(ScanChunk& chunk, std::size_t& at, Fault fault) {
   const std::uint64_t position = chunk_position_ + at;
-  if (previous_ends_at(position) && previous_.position >= chunk_position_ && previous_is_bad(chunk)) {
+  if (previous_ends_at(position) && previous_.position >= chunk_begin_ && previous_is_bad(chunk)) {
     const auto good = search_.next_good(previous_.position + 1, previous_.before, highest_offset());
     if (good && *good < position) {
       take_back_previous(chunk);

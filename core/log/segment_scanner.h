@@ -21,6 +21,7 @@
 #include "core/base/buffer.h"
 #include "core/format/unit.h"
 #include "core/io/file_system.h"
+#include "core/log/read_ahead.h"
 #include "core/log/unit_search.h"
 
 namespace tk {
@@ -48,6 +49,8 @@ struct Stretch {
 
 struct ScanChunk {
   Buffer bytes;
+  /// What `bytes` holds before the scan comes to this chunk.
+  AheadBytes ahead;
   std::vector<Stretch> stretches;
 };
 
@@ -67,7 +70,9 @@ struct ScanRange {
 
 class SegmentScanner {
  public:
-  SegmentScanner(File& file, const ScanRange& range, std::size_t chunk_bytes = kDefaultChunk);
+  /// With `ahead`, a reader of the same file, chunks may come with bytes that it has read.
+  SegmentScanner(File& file, const ScanRange& range, std::size_t chunk_bytes = kDefaultChunk,
+                 std::shared_ptr<ReadAhead> ahead = nullptr);
 
   /// Fills `chunk` with the next stretches; false at the end. The chunk's memory is reused.
   bool next(ScanChunk& chunk);
@@ -94,7 +99,9 @@ class SegmentScanner {
     std::optional<bool> bad;  // its checksum, once it was asked for
   };
 
+  void begin_chunk(ScanChunk& chunk);
   void read_to(ScanChunk& chunk, std::uint64_t size);
+  std::size_t pass_in_line(ScanChunk& chunk, std::size_t at);
   Step take_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame);
   Step refuse_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame, const Fault& fault);
   Step read_on(ScanChunk& chunk, std::size_t& at, const Frame& frame);
@@ -117,10 +124,12 @@ class SegmentScanner {
   std::size_t chunk_bytes_;
   std::uint64_t position_;
   std::uint64_t chunk_position_ = 0;  // file position of the chunk's first byte
+  std::uint64_t chunk_begin_ = 0;     // where the scan of the chunk began: there, or behind it
   Offset last_;
   bool done_ = false;
   Previous previous_;
   UnitSearch search_;
+  std::shared_ptr<ReadAhead> ahead_;
 };
 
 }  // namespace tk

@@ -41,10 +41,10 @@ struct TailScan {
   std::uint64_t units = 0;
 };
 
-/// Called for each good unit in order.
+/// Called for each good unit in order, though not always by the same thread.
 using UnitSink = std::function<void(ByteView unit, UnitKind kind, std::uint64_t position)>;
 
-/// Scans `segment` from range.position on (range.end 0: the segment's listed size).
+/// Scans `segment` by all cores from range.position on (range.end 0: the segment's listed size).
 TailScan scan_to_end(FileSystem& fs, const SegmentFile& segment, ScanRange range, const UnitSink& sink = {});
 
 /// The last offset of a framed unit as its header claims it (never below its first).

@@ -86,7 +86,8 @@ void PartitionVerifier::scan(const PartitionFiles& files, const VerifyScope& sco
         [&](Job& job) {
           order.add(files.segments[static_cast<std::size_t>(job.chunk.segment - seen)], job.facts);
           return !stopped_();
-        });
+        },
+        [](const Job&) { return true; }, [&](Job& job) { cursor.read_ahead(job.chunk); });
     if (stopped_()) return;
   }
   order.finish();

@@ -48,10 +48,10 @@ RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path) {
   return options;
 }
 
-RecoveryLocks::RecoveryLocks(FileSystem& fs, const std::string& path, std::int64_t timeout_ms)
+RecoveryLocks::RecoveryLocks(FileSystem& fs, const std::string& path, const LockWait& wait)
     : directory_(lock_directory_shared(fs, parent_path(path))),
       partition_(fs, join_path(path, kPartitionLockFile)) {
-  partition_.acquire(timeout_ms);
+  partition_.acquire(wait);
 }
 
 }  // namespace tk

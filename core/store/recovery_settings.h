@@ -19,8 +19,8 @@ RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path);
 /// The locks of a writer on one partition, held for the life of this.
 class RecoveryLocks {
  public:
-  /// Throws log_dir_locked: at once for a live broker, after `timeout_ms` for another writer.
-  RecoveryLocks(FileSystem& fs, const std::string& path, std::int64_t timeout_ms);
+  /// Throws log_dir_locked: at once for a live broker, when the wait for another writer is over.
+  RecoveryLocks(FileSystem& fs, const std::string& path, const LockWait& wait);
 
  private:
   std::unique_ptr<LockFile> directory_;

@@ -74,7 +74,7 @@ void check_new_topic(const NewTopic& topic);
 class Store {
  public:
   struct Options {
-    std::int64_t lock_timeout_ms = 10000;
+    LockWait lock_wait = 10000;
     /// $TK_FORMAT.
     std::optional<TopicFormat> default_format;
   };

@@ -42,16 +42,15 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
   }
   remove_clean_shutdown();
   if (!fs_->stat(at->directory)) {
-    const auto lock = lock_topics_file(*fs_, directory_, options_.lock_timeout_ms);
+    const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
     // Of a topic that somebody deleted meanwhile nothing must come back.
     if (!read_topics_file(*fs_, directory_).topics.contains(topic.name)) throw unknown_topic(topic.name);
     make_partition(topic.name, partition, at->directory, topic.id.value_or(Uuid{}));
   }
   PartitionLog::Options options;
   options.config = log_config(topic.configs);
-  options.format = topic.format;
   options.sync = sync;
-  options.lock_timeout_ms = options_.lock_timeout_ms;
+  options.lock_wait = options_.lock_wait;
   options.trust_index = at->tk_made;
   options.start_if_empty = start_if_empty;
   options.note = std::move(note);

@@ -75,7 +75,7 @@ void check_new_topic(const NewTopic& topic) {
 // could not be made again either.
 const TopicInfo& Store::create_topic(const NewTopic& wanted) {
   check_new_topic(wanted);
-  const auto lock = lock_topics_file(*fs_, directory_, options_.lock_timeout_ms);
+  const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
   load();
   TopicsFile file = read_topics_file(*fs_, directory_);
   if (index_of(wanted.name) < live_.topics.size()) {
@@ -135,7 +135,7 @@ const TopicInfo& Store::alter_topic(std::string_view name, std::optional<std::in
                                     const ConfigMap& set, const std::vector<std::string>& unset) {
   const ConfigMap checked = check_configs(set);
   for (const std::string& key : unset) check_config_key(key);
-  const auto lock = lock_topics_file(*fs_, directory_, options_.lock_timeout_ms);
+  const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
   load();
   TopicsFile file = read_topics_file(*fs_, directory_);
   const TopicInfo* topic = find(name);
@@ -215,7 +215,7 @@ std::vector<std::string> Store::would_delete(std::string_view name) const {
 void Store::set_aside_for_deletion(const PartitionInfo& partition, std::vector<std::string>& renamed) {
   if (!fs_->stat(partition.directory)) return;
   TurnLock turn(*fs_, join_path(partition.directory, kPartitionLockFile));
-  turn.acquire(options_.lock_timeout_ms);
+  turn.acquire(options_.lock_wait);
   const std::string to =
       join_path(directory_, deletion_directory_name(partition.topic, partition.partition, Uuid::random()));
   fs_->rename(partition.directory, to);
@@ -227,7 +227,7 @@ void Store::set_aside_for_deletion(const PartitionInfo& partition, std::vector<s
 // only when the renaming is on disk, else a power cut could bring the directories back as a topic without its
 // configs.
 std::vector<std::string> Store::delete_topic(std::string_view name) {
-  const auto lock = lock_topics_file(*fs_, directory_, options_.lock_timeout_ms);
+  const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
   load();
   TopicsFile file = read_topics_file(*fs_, directory_);
   std::vector<std::string> named = would_delete(name);

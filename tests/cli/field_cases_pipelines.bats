@@ -139,7 +139,7 @@ load common
     tk_is 0 topics create $format --format $format -c segment.bytes=64K
     (yes "a line of some length, again and again") | "$TK" produce $format -q 3>&- &
     local writer=$!
-    sleep 0.4
+    until [ "$(tk consume $format --count 2> /dev/null || echo 0)" -gt 1000 ]; do sleep 0.05; done
     kill -9 $writer
     wait $writer 2> /dev/null || true
     tk_is 0 consume $format --count

@@ -43,10 +43,10 @@ class LogMaker {
   LogMaker& batch(std::vector<std::int64_t> timestamps, Codec codec = Codec::none,
                   std::string_view value = "value", BatchFields fields = {}) {
     BatchBuilder builder;
-    builder.start();
-    for (const std::int64_t timestamp : timestamps) builder.add(timestamp, std::nullopt, value, {});
-    fields.base_offset = Offset(next_);
     Buffer out;
+    builder.start();
+    for (const std::int64_t timestamp : timestamps) builder.add(out, timestamp, std::nullopt, value, {});
+    fields.base_offset = Offset(next_);
     Compressor compressor;
     const UnitInfo info = builder.finish(fields, {codec, {}}, compressor, out);
     return unit({out.data(), out.data() + out.size()}, info.last_offset - info.base_offset + 1,

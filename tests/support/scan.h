@@ -46,6 +46,9 @@ struct FoundFault {
   std::uint64_t position = 0;
   std::uint64_t size = 0;
   Fault fault;
+  friend bool operator==(const FoundFault& a, const FoundFault& b) {
+    return a.position == b.position && a.size == b.size && a.fault.kind == b.fault.kind;
+  }
 };
 
 struct Scanned {
@@ -72,13 +75,16 @@ struct Scanned {
 
 constexpr std::size_t kSmallChunk = 200;
 
-/// Scans with sums, and checks on the way that what is found tiles the range and that good offsets rise.
-inline Scanned scan_bytes(const Bytes& bytes, ScanRange range, std::size_t chunk_bytes) {
+/// Scans with sums, and checks on the way that what is found tiles the range and that good offsets rise. With
+/// `ahead` two of three chunks are read ahead, some of them too early or too late to be of use.
+inline Scanned scan_once(const Bytes& bytes, const ScanRange& range, std::size_t chunk_bytes, bool ahead) {
   Scanned result;
-  BytesFile file(bytes);
-  if (range.end == 0) range.end = bytes.size();
-  SegmentScanner scanner(file, range, chunk_bytes);
+  const auto file = std::make_shared<BytesFile>(bytes);
+  const auto reader =
+      ahead ? std::make_shared<ReadAhead>(file, range.end, chunk_bytes, chunk_bytes / 3 + 1) : nullptr;
+  SegmentScanner scanner(*file, range, chunk_bytes, reader);
   ScanChunk chunk;
+  int turn = 0;
   std::uint64_t at = range.position;
   bool tiled = true, rises = true;
   std::optional<Offset> last;
@@ -86,7 +92,12 @@ inline Scanned scan_bytes(const Bytes& bytes, ScanRange range, std::size_t chunk
     tiled &= position == at && size > 0;
     at = position + size;
   };
-  while (scanner.next(chunk)) {
+  const auto next = [&] {
+    if (reader && turn++ % 3 > 0) reader->read(chunk.bytes, chunk.ahead);
+    if (reader && turn % 5 == 4) reader->read(chunk.bytes, chunk.ahead);
+    return scanner.next(chunk);
+  };
+  while (next()) {
     for (const Stretch& stretch : chunk.stretches) {
       if (stretch.kind == StretchKind::damage) {
         result.damage.push_back({stretch.position, stretch.size, stretch.fault});
@@ -114,8 +125,17 @@ inline Scanned scan_bytes(const Bytes& bytes, ScanRange range, std::size_t chunk
   }
   if (!tiled || at != range.end) FAIL_CHECK("what was found does not tile the file");
   if (!rises) FAIL_CHECK("offsets do not rise");
-  result.bytes_read = file.bytes_read;
+  result.bytes_read = file->bytes_read;
   return result;
+}
+
+/// The same, once read in order and once read ahead: what is found must not depend on it.
+inline Scanned scan_bytes(const Bytes& bytes, ScanRange range, std::size_t chunk_bytes) {
+  if (range.end == 0) range.end = bytes.size();
+  Scanned in_order = scan_once(bytes, range, chunk_bytes, false);
+  const Scanned ahead = scan_once(bytes, range, chunk_bytes, true);
+  if (in_order.good != ahead.good) FAIL_CHECK("other units are found when bytes are read ahead");
+  return in_order;
 }
 
 inline Scanned scan_bytes(const Bytes& bytes, std::int64_t base = 0,

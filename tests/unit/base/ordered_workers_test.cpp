@@ -41,6 +41,41 @@ TEST_SUITE("base.ordered_workers") {
     }
   }
 
+  TEST_CASE("what is prepared out of order is taken and given in order, and may fail") {
+    for (const int workers : {1, 2, 4}) {
+      for (const int failing : {-1, 40}) {
+        CAPTURE(workers);
+        CAPTURE(failing);
+        auto jobs = make_jobs(workers);
+        int next = 0;
+        std::atomic<int> prepared{0};
+        std::vector<int> given;
+        const auto run = [&] {
+          run_ordered(
+              jobs, [&](Job& job) { return next < 300 && (job.in = next++, true); }, [](Job&) {},
+              [&](Job& job) {
+                given.push_back(job.in);
+                return true;
+              },
+              [](const Job&) { return true; },
+              [&](Job&) {
+                if (prepared.fetch_add(1) == failing) throw std::runtime_error("prepare");
+              });
+        };
+        if (failing < 0 || workers == 1) {
+          run();
+          CHECK(given.size() == 300);
+        } else {
+          CHECK_THROWS_WITH(run(), "prepare");
+          CHECK(given.size() < 300);
+        }
+        for (std::size_t i = 0; i < given.size(); ++i) REQUIRE(given[i] == static_cast<int>(i));
+        if (workers == 1)
+          CHECK(prepared == 299);  // the first job is taken before it is known to be one of many
+      }
+    }
+  }
+
   TEST_CASE("no input at all gives nothing") {
     auto jobs = make_jobs(2);
     int given = 0;

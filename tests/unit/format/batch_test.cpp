@@ -14,21 +14,41 @@ namespace {
 
 constexpr std::int64_t kT = vectors::kT;
 
-Bytes finish(BatchBuilder& builder, const BatchFields& fields, Codec codec = Codec::none) {
-  Buffer out;
+/// The batch, taken off the end of `out`.
+Bytes finish(BatchBuilder& builder, Buffer& out, const BatchFields& fields, Codec codec = Codec::none) {
   Compressor compressor;
-  builder.finish(fields, {codec, {}}, compressor, out);
-  return {out.data(), out.data() + out.size()};
+  const UnitInfo info = builder.finish(fields, {codec, {}}, compressor, out);
+  const Bytes batch(out.data() + out.size() - info.size, out.data() + out.size());
+  out.cut(out.size() - info.size);
+  return batch;
 }
 
 }  // namespace
 
+TEST_CASE("a batch is built behind what its buffer holds, and taken off again") {
+  BatchBuilder builder;
+  Buffer out;
+  out.append("before");
+  builder.start();
+  builder.add(out, kT, std::nullopt, "a", {});
+  CHECK(out.size() == 6 + builder.size());
+  builder.abandon(out);
+  CHECK(as_text(out.view()) == "before");
+  CHECK(builder.count() == 0);
+  builder.abandon(out);
+  CHECK(out.size() == 6);
+  builder.add(out, kT, std::nullopt, "a", {});
+  CHECK(finish(builder, out, {}) == from_hex(vectors::kA));
+  CHECK(as_text(out.view()) == "before");
+}
+
 TEST_CASE("two records with a header: the bytes of kafka-on-disk.md §17.1") {
   const HeaderView header{"h", "x"};
   BatchBuilder builder;
+  Buffer out;
   builder.start();
-  builder.add(kT, "k1", "v1", {&header, 1});
-  builder.add(kT + 5, "k2", std::nullopt, {});
+  builder.add(out, kT, "k1", "v1", {&header, 1});
+  builder.add(out, kT + 5, "k2", std::nullopt, {});
   CHECK(builder.count() == 2);
   CHECK(builder.size() == 85);
   BatchFields fields;
@@ -41,14 +61,15 @@ TEST_CASE("two records with a header: the bytes of kafka-on-disk.md §17.1") {
       "ff ff ff ff ff ff ff ff ff 00 00 00 02 1c 00 00"
       "00 04 6b 31 04 76 31 02 02 68 02 78 10 00 0a 02"
       "04 6b 32 01 00");
-  CHECK(finish(builder, fields) == expected);
+  CHECK(finish(builder, out, fields) == expected);
 }
 
 TEST_CASE("a tombstone with delete horizon and left-out offsets: the bytes of kafka-on-disk.md §17.4") {
   constexpr std::int64_t kHorizon = 1700086400000;
   BatchBuilder builder;
+  Buffer out;
   builder.start(kHorizon);
-  builder.add_at(3, kT + 5, "k2", std::nullopt, {});
+  builder.add_at(out, 3, kT + 5, "k2", std::nullopt, {});
   BatchFields fields;
   fields.base_offset = Offset(200);
   fields.leader_epoch = LeaderEpoch(7);
@@ -59,25 +80,26 @@ TEST_CASE("a tombstone with delete horizon and left-out offsets: the bytes of ka
       "0b c4 00 00 00 01 8b cf e5 68 05 ff ff ff ff ff"
       "ff ff ff ff ff ff ff ff ff 00 00 00 01 16 00 f5"
       "ef b2 52 06 04 6b 32 01 00");
-  CHECK(finish(builder, fields) == expected);
+  CHECK(finish(builder, out, fields) == expected);
 }
 
 TEST_CASE("a commit marker and a kept empty batch: the bytes of kafka-on-disk.md §17.2 and §17.3") {
   BatchBuilder builder;
+  Buffer out;
   builder.start();
   using namespace std::string_view_literals;
-  builder.add(kT + 100, "\0\0\0\1"sv, "\0\0\0\0\0\3"sv, {});
+  builder.add(out, kT + 100, "\0\0\0\1"sv, "\0\0\0\0\0\3"sv, {});
   BatchFields marker;
   marker.base_offset = Offset(102);
   marker.leader_epoch = LeaderEpoch(7);
   marker.attribute_bits = kTransactionalBit | kControlBit;
   marker.producer_id = ProducerId(4000);
   marker.producer_epoch = 2;
-  CHECK(finish(builder, marker) == from_hex("00 00 00 00 00 00 00 66 00 00 00 42 00 00 00 07"
-                                            "02 1f eb e1 be 00 30 00 00 00 00 00 00 01 8b cf"
-                                            "e5 68 64 00 00 01 8b cf e5 68 64 00 00 00 00 00"
-                                            "00 0f a0 00 02 ff ff ff ff 00 00 00 01 20 00 00"
-                                            "00 08 00 00 00 01 0c 00 00 00 00 00 03 00"));
+  CHECK(finish(builder, out, marker) == from_hex("00 00 00 00 00 00 00 66 00 00 00 42 00 00 00 07"
+                                                 "02 1f eb e1 be 00 30 00 00 00 00 00 00 01 8b cf"
+                                                 "e5 68 64 00 00 01 8b cf e5 68 64 00 00 00 00 00"
+                                                 "00 0f a0 00 02 ff ff ff ff 00 00 00 01 20 00 00"
+                                                 "00 08 00 00 00 01 0c 00 00 00 00 00 03 00"));
 
   BatchFields empty;
   empty.base_offset = Offset(90);
@@ -93,35 +115,36 @@ TEST_CASE("a commit marker and a kept empty batch: the bytes of kafka-on-disk.md
       "02 c2 bb 86 4c 00 10 00 00 00 09 ff ff ff ff ff"
       "ff ff ff 00 00 01 8b cf e5 64 18 00 00 00 00 00"
       "00 0f a0 00 02 00 00 00 28 00 00 00 00");
-  CHECK(finish(builder, empty) == expected);
-  CHECK(finish(builder, empty, Codec::gzip) == expected);  // nothing to compress
+  CHECK(finish(builder, out, empty) == expected);
+  CHECK(finish(builder, out, empty, Codec::gzip) == expected);  // nothing to compress
 }
 
 TEST_CASE("the independent encoder's batches: A, H, O, TX") {
   BatchBuilder builder;
+  Buffer out;
   builder.start();
-  builder.add(kT, std::nullopt, "a", {});
-  CHECK(finish(builder, {}) == from_hex(vectors::kA));
+  builder.add(out, kT, std::nullopt, "a", {});
+  CHECK(finish(builder, out, {}) == from_hex(vectors::kA));
 
   const HeaderView headers[] = {{"a", "1"}, {"a", "2"}, {"n", std::nullopt}, {"e", ""}};
-  builder.add(kT, "k", "v", headers);
-  CHECK(finish(builder, {}) == from_hex(vectors::kH));
+  builder.add(out, kT, "k", "v", headers);
+  CHECK(finish(builder, out, {}) == from_hex(vectors::kH));
 
   // The base timestamp of O is T, though no record has it.
   builder.start(kT);
-  builder.add(kT + 100, std::nullopt, "x", {});
-  builder.add(kT + 50, std::nullopt, "y", {});
-  builder.add(kT + 200, std::nullopt, "z", {});
-  CHECK(finish(builder, {}) == from_hex(vectors::kO));
+  builder.add(out, kT + 100, std::nullopt, "x", {});
+  builder.add(out, kT + 50, std::nullopt, "y", {});
+  builder.add(out, kT + 200, std::nullopt, "z", {});
+  CHECK(finish(builder, out, {}) == from_hex(vectors::kO));
 
-  builder.add(kT, "k", "a", {});
-  builder.add(kT, "k", "b", {});
+  builder.add(out, kT, "k", "a", {});
+  builder.add(out, kT, "k", "b", {});
   BatchFields fields;
   fields.attribute_bits = kTransactionalBit;
   fields.producer_id = ProducerId(4005);
   fields.producer_epoch = 18;
   fields.base_sequence = 0;
-  CHECK(finish(builder, fields) == from_hex(vectors::kTX));
+  CHECK(finish(builder, out, fields) == from_hex(vectors::kTX));
 }
 
 TEST_CASE("a base offset is assigned without touching the checksum") {
@@ -154,6 +177,7 @@ TEST_CASE("what is built is read back, with every codec and with values of every
   for (const Codec codec : {Codec::none, Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd}) {
     CAPTURE(codec_name(codec));
     BatchBuilder builder;
+    Buffer out;
     builder.start();
     std::vector<std::string> values;
     std::size_t bound = kBatchHeader;
@@ -163,10 +187,10 @@ TEST_CASE("what is built is read back, with every codec and with values of every
       CHECK(builder.size_with(size) >= builder.size() + size);
       bound += size + BatchBuilder::kMaxRecordOverhead;
       const std::int64_t timestamp = static_cast<std::int64_t>(random.next());
-      builder.add(timestamp, std::nullopt, values.back(), {});
+      builder.add(out, timestamp, std::nullopt, values.back(), {});
       CHECK(builder.size() <= bound);
     }
-    const Bytes batch = finish(builder, {}, codec);
+    const Bytes batch = finish(builder, out, {}, codec);
     CHECK(builder.count() == 0);
     const Frame frame = frame_unit(batch, batch.size());
     REQUIRE(frame.status == FrameStatus::whole);

@@ -95,6 +95,16 @@ TEST_SUITE("format.leader_epochs") {
     CHECK_FALSE(none.truncate_from_start(Offset(3)));
   }
 
+  TEST_CASE("the epoch at an offset") {
+    const LeaderEpochs epochs = history({entry(1, 5), entry(3, 10)});
+    CHECK_FALSE(epochs.epoch_at(Offset(4)));
+    CHECK(epochs.epoch_at(Offset(5)) == LeaderEpoch(1));
+    CHECK(epochs.epoch_at(Offset(9)) == LeaderEpoch(1));
+    CHECK(epochs.epoch_at(Offset(10)) == LeaderEpoch(3));
+    CHECK(epochs.epoch_at(Offset(1000)) == LeaderEpoch(3));
+    CHECK_FALSE(history({}).epoch_at(Offset(0)));
+  }
+
   TEST_CASE("where an epoch ended") {
     const LeaderEpochs epochs = history({entry(2, 5), entry(4, 20), entry(7, 50)});
     const Offset log_end(60);

@@ -297,3 +297,24 @@ TEST_CASE("turns: two writers that both always want the right alternate") {
   const std::string all = order.all();
   CHECK((all == "ababababab" || all == "bababababa"));
 }
+
+TEST_CASE("turns: who waits can be interrupted, in line and at its head") {
+  const TempDirectory dir;
+  FileSystem& fs = posix_file_system();
+  TurnLock holder(fs, dir / ".lock");
+  holder.acquire(0);
+  std::atomic<int> asked = 0;
+  TurnLock waiting(fs, dir / ".lock");
+  const LockWait wait{INT64_MAX, [&] { return ++asked > 3; }};
+  const auto error = caught([&] { waiting.acquire(wait); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::log_dir_locked);
+  CHECK(error->message().find("interrupted") != std::string::npos);
+  CHECK_FALSE(waiting.held());
+  CHECK_FALSE(holder.wanted_by_other());
+  const auto state = lock_exclusive(fs, dir / "s.lock", 0);
+  CHECK(caught([&] { lock_exclusive(fs, dir / "s.lock", wait); })->code() == ErrorCode::log_dir_locked);
+  holder.release();
+  waiting.acquire(0);
+  CHECK(waiting.held());
+}

@@ -49,15 +49,15 @@ struct Produced {
 
 Bytes batch(const Produced& what) {
   BatchBuilder builder;
+  Buffer out;
   builder.start();
-  for (std::int32_t i = 0; i < what.count; ++i) builder.add(what.timestamp, std::nullopt, "v", {});
+  for (std::int32_t i = 0; i < what.count; ++i) builder.add(out, what.timestamp, std::nullopt, "v", {});
   BatchFields fields;
   fields.base_offset = Offset(what.base);
   fields.producer_id = ProducerId(what.producer);
   fields.producer_epoch = what.epoch;
   fields.base_sequence = what.sequence;
   if (what.transactional) fields.attribute_bits = kTransactionalBit;
-  Buffer out;
   Compressor compressor;
   builder.finish(fields, {}, compressor, out);
   return {out.data(), out.data() + out.size()};

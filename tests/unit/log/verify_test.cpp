@@ -232,12 +232,12 @@ TEST_CASE("batches that Kafka takes though they are odd are named") {
 
 TEST_CASE("the header's largest timestamp must be that of the records") {
   BatchBuilder builder;
+  Buffer out;
   builder.start();
-  builder.add(v::kT, std::nullopt, "x", {});
+  builder.add(out, v::kT, std::nullopt, "x", {});
   BatchFields fields;
   fields.base_offset = Offset(0);
   fields.max_timestamp = v::kT + 1;
-  Buffer out;
   Compressor compressor;
   builder.finish(fields, {}, compressor, out);
   const Problem problem = the_problem(verify({out.data(), out.data() + out.size()}));

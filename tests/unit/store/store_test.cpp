@@ -114,22 +114,20 @@ TEST_CASE("store: the format is what segments show, else the entry's, else the d
 
   put(fs, "/d/u-0/" + kSegment);
   CHECK(open(fs).find("u")->format == TopicFormat::json);
-  CHECK(
-      Store::open(fs, "/d", {.lock_timeout_ms = 0, .default_format = TopicFormat::kafka}).find("u")->format ==
-      TopicFormat::kafka);
+  CHECK(Store::open(fs, "/d", {.lock_wait = 0, .default_format = TopicFormat::kafka}).find("u")->format ==
+        TopicFormat::kafka);
   put(fs, "/d/meta.properties", "garbage");
   CHECK(open(fs).is_broker());
   CHECK(open(fs).find("u")->format == TopicFormat::kafka);
   CHECK(open(fs).default_format() == TopicFormat::kafka);
-  CHECK(Store::open(fs, "/d", {.lock_timeout_ms = 0, .default_format = TopicFormat::json}).default_format() ==
+  CHECK(Store::open(fs, "/d", {.lock_wait = 0, .default_format = TopicFormat::json}).default_format() ==
         TopicFormat::json);
   // A later segment tells where the first is empty, and a unit behind damage where nothing else does.
   put(fs, "/d/u-0/00000000000000000005.log", from_hex("0000000000000005000000027b7d"));
   CHECK(open(fs).find("u")->format == TopicFormat::json);
   put(fs, "/d/v-0/" + kSegment, std::string(100, '\xFF') + batch_b());
-  CHECK(
-      Store::open(fs, "/d", {.lock_timeout_ms = 0, .default_format = TopicFormat::json}).find("v")->format ==
-      TopicFormat::kafka);
+  CHECK(Store::open(fs, "/d", {.lock_wait = 0, .default_format = TopicFormat::json}).find("v")->format ==
+        TopicFormat::kafka);
 }
 
 TEST_CASE("store: ids, configs and directories that are not there yet") {

@@ -14,7 +14,7 @@ using namespace tk::test;
 
 namespace {
 
-constexpr Store::Options kNoWait{.lock_timeout_ms = 0, .default_format = {}};
+const Store::Options kNoWait{.lock_wait = 0, .default_format = {}};
 
 Store writing(FileSystem& fs) {
   return Store::open_for_writing(fs, "/d", kNoWait);
@@ -72,8 +72,7 @@ TEST_CASE("create: a broker's directory gets kafka topics, --format and $TK_FORM
   CHECK(writing(fs).create_topic(topic("a")).format == TopicFormat::kafka);
   CHECK(fs.stat("/d/a-0/partition.metadata"));
   CHECK(writing(fs).create_topic({"b", 1, TopicFormat::json, {}}).format == TopicFormat::json);
-  Store store =
-      Store::open_for_writing(fs, "/e", {.lock_timeout_ms = 0, .default_format = TopicFormat::kafka});
+  Store store = Store::open_for_writing(fs, "/e", {.lock_wait = 0, .default_format = TopicFormat::kafka});
   CHECK(store.create_topic(topic("c")).format == TopicFormat::kafka);
 }
 

@@ -1,0 +1,105 @@
+"""Paired measurements: reference and subject back to back, the order swapped every round, ratios per pair."""
+import os
+import statistics
+import subprocess
+import time
+
+
+class Row:
+    """One line of the table.
+
+    reference, subject: shell commands; prepare: what is done, untimed, before each of them.
+    must, aim: least and hoped-for ratio reference / subject (higher is better).
+    check: called once after the rounds; returns what is wrong with the answer, or "".
+    """
+
+    def __init__(self, name, what, reference, subject, must, aim, prepare=None, check=None, repeat=1):
+        self.name, self.what = name, what
+        self.reference, self.subject = reference, subject
+        self.must, self.aim = must, aim
+        self.prepare, self.check = prepare or (lambda: None), check or (lambda: "")
+        self.repeat = repeat
+
+    def measure(self, pairs):
+        ratios = []
+        self._time(self.reference), self._time(self.subject)
+        for i in range(pairs):
+            if i % 2 == 0:
+                reference, subject = self._time(self.reference), self._time(self.subject)
+            else:
+                subject, reference = self._time(self.subject), self._time(self.reference)
+            ratios.append((reference / subject, reference, subject))
+        return Result(self, ratios, self.check())
+
+    def _time(self, command):
+        self.prepare()
+        if self.repeat > 1:
+            return spawn_time(command, self.repeat)
+        begin = time.perf_counter()
+        done = subprocess.run(["bash", "-c", command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        taken = time.perf_counter() - begin
+        if done.returncode != 0:
+            raise SystemExit(f"bench: '{command}' failed ({done.returncode}): {done.stderr.decode()}")
+        return taken
+
+
+def spawn_time(command, times):
+    """Mean wall time of starting `command` (words, no shell) and waiting for its end."""
+    words = command.split()
+    null = os.open(os.devnull, os.O_RDWR)
+    files = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, null, 1)]
+    begin = time.perf_counter()
+    for _ in range(times):
+        pid = os.posix_spawn(words[0], words, os.environ, file_actions=files)
+        if os.waitpid(pid, 0)[1] != 0:
+            raise SystemExit(f"bench: '{command}' failed")
+    taken = (time.perf_counter() - begin) / times
+    os.close(null)
+    return taken
+
+
+class Result:
+    def __init__(self, row, pairs, wrong):
+        self.row, self.wrong = row, wrong
+        self.ratios = sorted(ratio for ratio, _, _ in pairs)
+        self.reference_s = statistics.median(reference for _, reference, _ in pairs)
+        self.subject_s = statistics.median(subject for _, _, subject in pairs)
+        self.median = statistics.median(self.ratios)
+        self.low, _, self.high = (
+            statistics.quantiles(self.ratios, n=4) if len(self.ratios) > 1 else [self.median] * 3
+        )
+
+    @property
+    def verdict(self):
+        if self.wrong:
+            return "FAIL: " + self.wrong
+        if self.median >= self.row.aim:
+            return "reaches the aim"
+        return "holds" if self.median >= self.row.must else "short"
+
+    def line(self):
+        if self.wrong:
+            return f"{self.row.name:4} {self.row.what:42} {self.verdict}"
+        return (
+            f"{self.row.name:4} {self.row.what:42} {self.median:6.2f} [{self.low:.2f} {self.high:.2f}]"
+            f" {len(self.ratios):3} pairs  must {self.row.must:<5.2f} aim {self.row.aim:<5.2f} {self.verdict}"
+        )
+
+    def as_json(self):
+        return {
+            "row": self.row.name, "what": self.row.what, "reference": self.row.reference,
+            "command": self.row.subject, "ratio": round(self.median, 4), "quartiles": [round(self.low, 4), round(self.high, 4)],
+            "pairs": len(self.ratios), "reference_s": round(self.reference_s, 6), "tk_s": round(self.subject_s, 6),
+            "must": self.row.must, "aim": self.row.aim, "verdict": self.verdict,
+        }
+
+
+def peak_memory_kib(command):
+    """The largest resident set of one run of `command` (words, no shell)."""
+    code = (
+        "import resource,subprocess,sys;"
+        "r=subprocess.run(sys.argv[1:],stdin=subprocess.DEVNULL,stdout=subprocess.DEVNULL).returncode;"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss);sys.exit(r)"
+    )
+    done = subprocess.run(["python3", "-c", code, *command.split()], capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1])

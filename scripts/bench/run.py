@@ -1,0 +1,164 @@
+"""The rows of `scripts/bench.sh`."""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import data
+from pairs import Row, peak_memory_kib
+
+
+class Bench:
+    def __init__(self, tk, directory, lines):
+        self.tk, self.dir, self.count = tk, directory, lines
+        self.lines, self.quotes = self.path("lines.txt"), self.path("quotes.txt")
+        data.write_lines(self.lines, lines)
+        data.write_json_lines(self.quotes, lines // 2)
+        self.segment = {}
+        for name, source, options in (
+            ("kafka", self.lines, "--format kafka"),
+            ("json", self.lines, "--format json"),
+            ("quotes", self.quotes, "--format json"),
+        ):
+            self.make_topic(name, options)
+            self.sh(f"{tk} -d {self.path(name)} produce t -q {source}")
+            self.segment[name] = os.path.join(self.path(name), "t-0", f"{0:020d}.log")
+        self.foreign = self.path("foreign")
+        data.write_foreign_json_segment(self.foreign, self.path("bodies"), 200_000)
+        self.sh(f"{tk} -d {self.foreign} recover t --full -q")
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def sh(self, command):
+        subprocess.run(["bash", "-c", command], check=True, stdout=subprocess.DEVNULL)
+
+    def make_topic(self, name, options):
+        self.sh(f"{self.tk} -d {self.path(name)} topics create t {options} -c segment.bytes=2147483647 -q")
+
+    def heat(self, mebibytes):
+        """Memory that was given back to the host comes again slowly: what the timed run will need is taken before."""
+        heat = self.path("heat")
+        self.sh(f"dd if=/dev/zero of={heat} bs=1M count={mebibytes} status=none; rm -f {heat}")
+
+    def fresh(self, options, sync=False):
+        def prepare():
+            shutil.rmtree(self.path("new"), ignore_errors=True)
+            if os.path.exists(self.path("copy")):
+                os.remove(self.path("copy"))
+            self.heat(self.count * 190 // 2**20 + 100)
+            if sync:
+                os.sync()
+            self.make_topic("new", options)
+
+        return prepare
+
+    def produced(self, source, kafka=True, plain=True):
+        """What is wrong with the topic that the last timed run wrote."""
+
+        def check():
+            wrong = subprocess.run(["bash", "-c", f"{self.tk} -d {self.path('new')} consume t | cmp - {source}"], capture_output=True)
+            if wrong.returncode != 0:
+                return "consume does not give the input: " + wrong.stdout.decode().strip()
+            if kafka and plain:
+                records, fault = data.check_batches(os.path.join(self.path("new"), "t-0", f"{0:020d}.log"))
+                if fault or records != self.count:
+                    return fault or f"{records} records instead of {self.count}"
+            return ""
+
+        return check
+
+    def same(self, command, source):
+        return lambda: "" if subprocess.run(["bash", "-c", f"{command} | cmp -s - {source}"]).returncode == 0 else "other output than the input"
+
+    def rows(self):
+        tk, lines, quotes, seg = self.tk, self.lines, self.quotes, self.segment
+        new, copy = self.path("new"), self.path("copy")
+        to_copy = f"dd if={lines} of={copy} bs=1M status=none"
+        produce = f"{tk} -d {new} produce t -q --sync none"
+        kafka, js = self.fresh("--format kafka"), self.fresh("--format json")
+
+        def read(name):
+            return f"dd if={seg[name]} of=/dev/null bs=1M status=none"
+
+        def consume(name):
+            return f"{tk} -d {self.path(name)} consume t"
+
+        yield Row("P1", "produce kafka, from a file", to_copy, f"{produce} < {lines}", 0.70, 0.90, kafka, self.produced(lines))
+        yield Row("P2", "produce kafka, from a pipe", f"cat {lines} | cat > {copy}", f"cat {lines} | {produce}", 0.70, 0.90, kafka, self.produced(lines))
+        yield Row("P3", "produce json, from a file", to_copy, f"{produce} < {lines}", 0.55, 0.80, js, self.produced(lines, False))
+        yield Row("P3q", "produce json, lines full of quotes", f"dd if={quotes} of={copy} bs=1M status=none", f"{produce} < {quotes}", 0.33, 0.45, js, self.produced(quotes, False))
+        yield Row("P4", "produce kafka, durable", to_copy + " conv=fdatasync", f"{tk} -d {new} produce t -q < {lines}", 0.85, 0.95, self.fresh("--format kafka", sync=True), self.produced(lines))
+        yield Row("P5", "produce kafka, lz4", f"lz4 -1 -q -c {lines} > {copy}", f"{produce} --compression lz4 < {lines}", 1.9, 2.4, kafka, self.produced(lines, plain=False))
+        yield Row("P6", "produce kafka, zstd 1 (zstd -T1)", f"zstd -1 -T1 -q -c {lines} > {copy}", f"{produce} --compression zstd:1 < {lines}", 1.4, 1.7, kafka, self.produced(lines, plain=False))
+        yield Row("P6t", "produce kafka, zstd 1 (zstd -T2)", f"zstd -1 -T2 -q -c {lines} > {copy}", f"{produce} --compression zstd:1 < {lines}", 0.95, 1.1, kafka, self.produced(lines, plain=False))
+        yield Row("C1", "consume kafka > /dev/null", read("kafka"), f"{consume('kafka')} > /dev/null", 0.42, 0.60, check=self.same(consume("kafka"), lines))
+        yield Row("C2", "consume kafka | cat > /dev/null", f"cat {lines} | cat > /dev/null", f"{consume('kafka')} | cat > /dev/null", 0.80, 1.10)
+        yield Row("C3", "consume kafka > a new file", to_copy, f"{consume('kafka')} > {copy}", 0.55, 0.85, kafka, lambda: "" if subprocess.run(["cmp", "-s", copy, lines]).returncode == 0 else "other output than the input")
+        yield Row("C4", "consume json > /dev/null", read("json"), f"{consume('json')} > /dev/null", 0.30, 0.45, check=self.same(consume("json"), lines))
+        yield Row("C4q", "consume json, lines full of quotes", read("quotes"), f"{consume('quotes')} > /dev/null", 0.18, 0.30, check=self.same(consume("quotes"), quotes))
+        yield Row("C5", "consume json, foreign bodies (jq)", f"jq -c .value {self.path('bodies')} > /dev/null", f"{consume('foreign')} > /dev/null", 25, 50, check=self.same(consume("foreign"), f"<(jq -r .value {self.path('bodies')})"))
+        yield Row("V1", "verify --quick", read("kafka"), f"{tk} -d {self.path('kafka')} verify t --quick", 0.65, 0.90)
+        yield Row("V2", "verify", read("kafka"), f"{tk} -d {self.path('kafka')} verify t", 0.52, 0.75)
+        yield Row("V3", "recover --full", read("kafka"), f"{tk} -d {self.path('kafka')} recover t --full", 0.55, 0.80)
+        yield Row("D1", "dump-log --print-data-log", read("kafka"), f"{tk} dump-log --print-data-log {seg['kafka']} > /dev/null", 0.22, 0.30)
+        yield Row("S1", "tk --version (/bin/true)", "/bin/true", f"{tk} --version", 1 / 1.6, 1.0, repeat=200)
+        yield Row("S2", "consume -o N -n 1 (/bin/true)", "/bin/true", f"{tk} -d {self.path('kafka')} consume t -o {self.count - 12345} -n 1", 1 / 2.0, 1 / 1.2, repeat=200)
+
+    def memory(self):
+        """Peak memory of the streaming commands, MiB."""
+        kafka = self.path("kafka")
+        shutil.rmtree(self.path("new"), ignore_errors=True)
+        self.make_topic("new", "--format kafka")
+        commands = {
+            "produce": f"{self.tk} -d {self.path('new')} produce t -q {self.lines}",
+            "consume": f"{self.tk} -d {kafka} consume t",
+            "consume json": f"{self.tk} -d {self.path('json')} consume t",
+            "verify": f"{self.tk} -d {kafka} verify t",
+            "recover": f"{self.tk} -d {kafka} recover t --full",
+            "dump-log": f"{self.tk} dump-log --print-data-log {self.segment['kafka']}",
+        }
+        return {name: peak_memory_kib(command) / 1024 for name, command in commands.items()}
+
+
+def main():
+    options = argparse.ArgumentParser(prog="scripts/bench.sh", description="paired measurements against the limits of this machine")
+    options.add_argument("--rows", help="only these, as P1,C4,R1", default="")
+    options.add_argument("--pairs", type=int, default=9, help="pairs a row (default 9)")
+    options.add_argument("--lines", type=int, default=4_000_000, help="lines of 100 bytes (default 4000000)")
+    options.add_argument("--json", metavar="FILE", help="the results as JSON, too")
+    options.add_argument("--dir", help="where the data go (default: build/bench); removed afterwards")
+    wanted = options.parse_args()
+    only = set(wanted.rows.split(",")) - {""}
+    tk = os.environ["TK"]
+    parent = wanted.dir or "build/bench"
+    os.makedirs(parent, exist_ok=True)
+    directory = tempfile.mkdtemp(dir=os.path.abspath(parent))
+    results, bad = [], 0
+    try:
+        bench = Bench(tk, directory, wanted.lines)
+        for row in bench.rows():
+            if only and row.name not in only:
+                continue
+            result = row.measure(wanted.pairs)
+            print(result.line(), flush=True)
+            results.append(result.as_json())
+            bad += bool(result.wrong)
+        memory = bench.memory() if not only or "R1" in only else {}
+        for name, mebibytes in memory.items():
+            verdict = "reaches the aim" if mebibytes <= 16 else "holds" if mebibytes <= 48 else "short"
+            print(f"R1   peak memory of {name:26} {mebibytes:6.1f} MiB  must 48 aim 16 {verdict}", flush=True)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    if wanted.json:
+        with open(wanted.json, "w") as out:
+            json.dump({"rows": results, "peak_memory_mib": memory, "lines": wanted.lines}, out, indent=1)
+            out.write("\n")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
