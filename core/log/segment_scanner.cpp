@@ -190,9 +190,9 @@ bool SegmentScanner::ends_in_brace(std::uint64_t end) {
 SegmentScanner::Step SegmentScanner::take_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame) {
   const ByteView unit = chunk.bytes.view().subspan(at, frame.size);
   const Head head = head_of<Head>(unit, frame.kind);
-  if (frame.kind == UnitKind::json && previous_.there && previous_.kind != UnitKind::json &&
-      !search_.vouched(unit, frame.kind, chunk_position_ + at) && previous_is_bad(chunk)) {
-    // A wrong length has led into the value of a message.
+  if (frame.kind == UnitKind::json && search_.seen_only_kafka() &&
+      !search_.vouched(unit, frame.kind, chunk_position_ + at)) {
+    // A wrong length, or bytes in the wrong place, have led into the value of a message.
     return handle_unframed(chunk, at, {FaultKind::bad_magic, "no unit of Kafka's", 0, 0});
   }
   Fault remark;

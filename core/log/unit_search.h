@@ -31,6 +31,8 @@ class UnitSearch {
   std::optional<std::uint64_t> next_good(std::uint64_t from, Offset after, Offset limit);
   /// A unit of this kind was met where one was due.
   void saw(UnitKind kind) { (kind == UnitKind::json ? seen_json_ : seen_kafka_) = true; }
+  /// Units of Kafka's were met and no json records.
+  [[nodiscard]] bool seen_only_kafka() const { return seen_kafka_ && !seen_json_; }
   /// True unless `unit`, a whole one that begins at `position`, is a json record that may as well be a part
   /// of something else: no record at all, or without a checksum where no json record was met before. As the
   /// first of a file it must be followed by another.

@@ -29,7 +29,8 @@ inline void put(FileSystem& fs, const PartitionBytes& files) {
 /// unit out, so a flipped bit there may move good records where nothing around contradicts it.
 struct Placed {
   Record record;
-  Record within;  // its offset relative to the unit's last
+  Record within;             // its offset relative to the unit's last
+  bool unprotected = false;  // a json record without a checksum, among others that have one
 };
 
 struct ReadBack {
@@ -50,12 +51,15 @@ inline ReadBack read_back(FileSystem& fs, Offset from = Offset(INT64_MIN),
     ReadBack out;
     std::size_t unit_start = 0;
     Offset unit_last;
+    RecordDecoder decoder;
+    bool is_json = false;
     void begin_unit(const UnitInfo& info) {
+      is_json = info.kind == UnitKind::json;
       unit_start = out.records.size();
       unit_last = info.last_offset;
     }
     void record(const RecordView& view) {
-      Placed placed{owned(view), owned(view)};
+      Placed placed{owned(view), owned(view), is_json && !decoder.json().has_crc()};
       placed.within.offset = view.offset - unit_last;
       out.records.push_back(std::move(placed));
     }
@@ -65,10 +69,9 @@ inline ReadBack read_back(FileSystem& fs, Offset from = Offset(INT64_MIN),
   const LogView view = open_log_view(fs, kPartition);
   PartitionCursor cursor(fs, view, from, chunk_bytes);
   CursorChunk chunk;
-  RecordDecoder decoder;
   ReadScope scope;
   scope.from = from;
-  while (cursor.next(chunk)) walk_records(chunk, scope, decoder, sink);
+  while (cursor.next(chunk)) walk_records(chunk, scope, sink.decoder, sink);
   return std::move(sink.out);
 }
 

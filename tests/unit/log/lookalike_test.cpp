@@ -60,6 +60,8 @@ TEST_CASE("the value of a damaged message is no record") {
     Bytes astray = whole;
     store_be<std::int32_t>(astray.data() + 8, 14);
     CHECK(good(kA + astray + kC) == Offsets{0, 2});
+    // A piece of another message lies behind a good unit.
+    CHECK(good(kA + part(whole, 22, whole.size() - 22) + kC) == Offsets{0, 2});
   }
 }
 
