@@ -59,6 +59,7 @@ std::optional<Decoded> decode(ByteView unit) {
   require(out.info.size == unit.size(), "the header's size is the unit's");
 
   BatchBuilder builder;
+  Buffer made;
   builder.start(out.info.base_timestamp);
   bool rises = true;
   std::int64_t last = -1;
@@ -69,15 +70,14 @@ std::optional<Decoded> decode(ByteView unit) {
     rises = rises && delta > last && delta <= INT32_MAX;
     last = delta;
     if (!rises) return;
-    builder.add_at(static_cast<std::int32_t>(delta), decoder.encoded_timestamp(), record.key, record.value,
-                   record.headers);
+    builder.add_at(made, static_cast<std::int32_t>(delta), decoder.encoded_timestamp(), record.key,
+                   record.value, record.headers);
   });
   if (fault) return std::nullopt;
   require(out.records.size() == static_cast<std::size_t>(out.info.count),
           "a good batch gives as many records as its header counts");
   out.odd = decoder.oddity() != nullptr;
   if (!rises) return out;
-  Buffer made;
   builder.finish(fields_of(unit, out.info), {static_cast<Codec>(out.info.codec_bits()), {}}, compressor,
                  made);
   out.again.assign(made.data(), made.data() + made.size());
