@@ -61,7 +61,7 @@ void add_broker(std::vector<Original>& all, const std::string& archive, std::str
 }
 
 /// What the writer leaves of these units in small segments.
-PartitionBytes written(TopicFormat format, const LogMaker& maker) {
+PartitionBytes written(const LogMaker& maker) {
   MemoryFileSystem fs;
   PartitionLog::Options options;
   options.config.segment_bytes = 1500;
@@ -87,7 +87,7 @@ Original own_kafka(Codec codec) {
     maker.batch({vectors::kT + i * 10, vectors::kT + i * 10 + 3, vectors::kT + i * 10 + 1}, codec, value);
     if (i % 5 == 4) maker.skip(3);
   }
-  return original("tk/" + std::string(codec_name(codec)), written(TopicFormat::kafka, maker));
+  return original("tk/" + std::string(codec_name(codec)), written(maker));
 }
 
 Original own_json() {
@@ -99,7 +99,7 @@ Original own_json() {
     if (i % 4 == 0) value = "\xff\x00 bytes";
     maker.json(value, vectors::kT + i);
   }
-  Original made = original("tk/json", written(TopicFormat::json, maker));
+  Original made = original("tk/json", written(maker));
   made.is_json = true;
   return made;
 }
