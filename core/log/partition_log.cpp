@@ -163,15 +163,15 @@ void PartitionLog::open_active(const SegmentFile& segment) {
   // The scan takes the indexed unit in once more, which counts its bytes towards the next entry.
   index_->resume(from.last_time, from.last_time, 0);
   indexes_untrimmed_ = true;
-  if (options_.trust_index && !from.place.entry) forget_wrong_indexes();
   size_ = forced_size_ = from.place.position;
   log_end_ = from.place.after + 1;
   durable_end_ = std::max(durable_end_, log_end_);
   take_in_tail();
+  if (options_.trust_index && !from.place.entry) forget_wrong_indexes();
 }
 
-// Indexes that do not lead anywhere are emptied before anything is appended: later they would stand against
-// what was_never_forced() takes for the work of a power cut.
+// Indexes that do not lead anywhere are emptied before anything is appended, and not before the damage at
+// hand was judged: was_never_forced() goes by what they speak of.
 void PartitionLog::forget_wrong_indexes() {
   for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix}) {
     const auto stat = fs_.stat(active_.beside(suffix));
