@@ -3,6 +3,8 @@
 // everything else that decodes, to the same records.
 #include "core/format/batch.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "core/format/control_record.h"
 #include "core/format/record_decoder.h"
@@ -58,9 +60,11 @@ std::optional<Decoded> decode(ByteView unit) {
   if (check_unit(unit, frame.kind) || read_unit_info(unit, frame.kind, out.info)) return std::nullopt;
   require(out.info.size == unit.size(), "the header's size is the unit's");
 
-  BatchBuilder builder;
-  Buffer made;
+  // The general way to add a record, and the short one wherever a record is plain enough for it.
+  BatchBuilder builder, short_builder;
+  Buffer made, made_short;
   builder.start(out.info.base_timestamp);
+  short_builder.start(out.info.base_timestamp);
   bool rises = true;
   std::int64_t last = -1;
   const Fault fault = decoder.decode(unit, out.info, [&](const RecordView& record) {
@@ -68,18 +72,35 @@ std::optional<Decoded> decode(ByteView unit) {
     out.records.push_back(test::owned(record));
     const std::int64_t delta = record.offset - out.info.base_offset;
     rises = rises && delta > last && delta <= INT32_MAX;
+    const bool is_next = delta == last + 1;
     last = delta;
     if (!rises) return;
-    builder.add_at(made, static_cast<std::int32_t>(delta), decoder.encoded_timestamp(), record.key,
-                   record.value, record.headers);
+    const std::int64_t time = decoder.encoded_timestamp();
+    builder.add_at(made, static_cast<std::int32_t>(delta), time, record.key, record.value, record.headers);
+    if (is_next && record.headers.empty()) {
+      const auto at = [](const auto& bytes) { return bytes ? bytes->data() : nullptr; };
+      const auto size = [](const auto& bytes) {
+        return bytes ? static_cast<std::int32_t>(bytes->size()) : -1;
+      };
+      short_builder.add(made_short, time, at(record.key), size(record.key), at(record.value),
+                        size(record.value));
+    } else {
+      short_builder.add_at(made_short, static_cast<std::int32_t>(delta), time, record.key, record.value,
+                           record.headers);
+    }
   });
   if (fault) return std::nullopt;
   require(out.records.size() == static_cast<std::size_t>(out.info.count),
           "a good batch gives as many records as its header counts");
   out.odd = decoder.oddity() != nullptr;
   if (!rises) return out;
-  builder.finish(fields_of(unit, out.info), {static_cast<Codec>(out.info.codec_bits()), {}}, compressor,
-                 made);
+  const BatchFields fields = fields_of(unit, out.info);
+  const Compression codec{static_cast<Codec>(out.info.codec_bits()), {}};
+  builder.finish(fields, codec, compressor, made);
+  short_builder.finish(fields, codec, compressor, made_short);
+  require(
+      std::equal(made.view().begin(), made.view().end(), made_short.view().begin(), made_short.view().end()),
+      "both ways to add a record give the same batch");
   out.again.assign(made.data(), made.data() + made.size());
   return out;
 }

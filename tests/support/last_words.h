@@ -2,6 +2,7 @@
 // it is at, so that a crash can be repeated.
 #pragma once
 
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -22,20 +23,25 @@ namespace tk::test {
 
 class LastWords {
  public:
-  /// Keeps `text`, and prints it should the process die; a case that takes more than `seconds` dies as hung.
-  static void are(const std::string& text, unsigned seconds = 120) {
+  /// Keeps `text`, and prints it should the process die; a case that takes more than `seconds` of processor
+  /// time dies as hung.
+  static void are(const std::string& text, unsigned seconds = 60) {
     static const bool installed = install();
     (void)installed;
     std::snprintf(words(), kSize, "died at: %s\n", text.c_str());
-    alarm(seconds);
+    limit(seconds);
   }
   static void none() {
     words()[0] = '\0';
-    alarm(0);
+    limit(0);
   }
 
  private:
   static constexpr std::size_t kSize = 512;
+  static void limit(unsigned seconds) {
+    const itimerval timer{{0, 0}, {static_cast<time_t>(seconds), 0}};
+    setitimer(ITIMER_PROF, &timer, nullptr);
+  }
   static char* words() {
     static char text[kSize] = "";
     return text;
@@ -45,7 +51,7 @@ class LastWords {
   }
   static bool install() {
     if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(print);
-    std::signal(SIGALRM, [](int) {
+    std::signal(SIGPROF, [](int) {
       print();
       std::signal(SIGABRT, SIG_DFL);
       std::abort();
