@@ -59,6 +59,10 @@ inline std::size_t digit_count(std::uint64_t number) {
 /// Writes the digits, two at a time from the back, straight to their place: a copy of just written pieces
 /// would stall.
 inline char* put_digits(char* at, std::uint64_t number) {
+  if (number < 10) {
+    *at = static_cast<char>('0' + number);
+    return at + 1;
+  }
   char* const end = at + digit_count(number);
   char* behind = end;
   while (number >= 100) {

@@ -95,11 +95,16 @@ class Result:
 
 
 def peak_memory_kib(command):
-    """The largest resident set of one run of `command` (words, no shell)."""
-    code = (
-        "import resource,subprocess,sys;"
-        "r=subprocess.run(sys.argv[1:],stdin=subprocess.DEVNULL,stdout=subprocess.DEVNULL).returncode;"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss);sys.exit(r)"
-    )
-    done = subprocess.run(["python3", "-c", code, *command.split()], capture_output=True, text=True, check=True)
-    return int(done.stdout.split()[-1])
+    """The largest resident set of one run of `command` (words, no shell), as the kernel counts it while it runs."""
+    running = subprocess.Popen(command.split(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    peak = 0
+    while running.poll() is None:
+        try:
+            with open(f"/proc/{running.pid}/status") as status:
+                peak = max([peak] + [int(line.split()[1]) for line in status if line.startswith("VmHWM")])
+        except OSError:
+            pass
+        time.sleep(0.002)
+    if running.returncode != 0:
+        raise SystemExit(f"bench: '{command}' failed")
+    return peak
