@@ -21,8 +21,8 @@
 namespace tk {
 
 /// A place in line: tickets are served strictly in order. The turn usually comes within a fraction of a
-/// millisecond, and for so long a waiter stays awake: threads that sleep and wake each other every time are kept
-/// on one processor by the scheduler, and then work one after the other.
+/// millisecond, and for so long a waiter stays awake: threads that sleep and wake each other every time are
+/// kept on one processor by the scheduler, and then work one after the other.
 class TurnGate {
  public:
   void wait_for(std::uint64_t ticket) const {
