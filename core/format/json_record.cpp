@@ -98,18 +98,24 @@ Fault JsonRecordDecoder::decode(ByteView unit, RecordView& record) {
   headers_.clear();
   scratches_used_ = 0;
   unescaped_.clear();
-  crc_digits_ = crc_digits_at_end(body);
+  keep_crc(crc_digits_at_end(body));
   clear(record);
   record.offset = Offset(load_be<std::int64_t>(unit.data()));
-  if (!crc_digits_.empty() && decode_own_shape(body.substr(0, body.size() - kCrcSuffix), record)) return {};
+  if (has_digits_ && decode_own_shape(body.substr(0, body.size() - kCrcSuffix), record)) return {};
   scratches_used_ = 0;
-  crc_digits_ = {};
+  has_digits_ = false;
   clear(record);
   return decode_any(body, record);
 }
 
 std::optional<std::uint32_t> JsonRecordDecoder::crc() const {
-  return parse_crc(crc_digits_);
+  if (!has_digits_) return std::nullopt;
+  return read_hex32(crc_digits_.data());
+}
+
+inline void JsonRecordDecoder::keep_crc(std::string_view digits) {
+  has_digits_ = digits.size() == crc_digits_.size();
+  if (has_digits_) std::memcpy(crc_digits_.data(), digits.data(), crc_digits_.size());
 }
 
 bool JsonRecordDecoder::own_string(const char*& at, const char* end, std::string_view& out) {
@@ -295,8 +301,8 @@ Fault JsonRecordDecoder::decode_any(std::string_view body, RecordView& record) {
       fields_.control = kind == "abort" ? JsonControl::abort : JsonControl::commit;
       if (kind != "abort" && kind != "commit") wrong = "control is neither commit nor abort";
     } else if (name == "crc") {
-      crc_digits_ = text_of(reader);
-      if (!parse_crc(crc_digits_)) wrong = "crc is not 8 hexadecimal digits";
+      keep_crc(text_of(reader));
+      if (!crc()) wrong = "crc is not 8 hexadecimal digits";
     } else {
       reader.skip();
     }

@@ -80,12 +80,15 @@ class JsonRecordDecoder {
   bool own_timestamp(const char* at, const char* end, std::int64_t& out);
   bool own_string(const char*& at, const char* end, std::string_view& out);
   bool own_escaped(const char*& at, const char* end, std::string_view& out);
+  void keep_crc(std::string_view digits);
   std::string& scratch();
   /// A string of `reader`; it takes a scratch only if it has escapes.
   std::string_view text_of(JsonReader& reader);
 
   JsonFields fields_;
-  std::string_view crc_digits_;  // not looked at before somebody asks
+  // The digits of the checksum, which are not looked at before somebody asks.
+  std::array<char, 8> crc_digits_{};
+  bool has_digits_ = false;
   std::vector<HeaderView> headers_;
   std::deque<std::string> scratches_;  // one per string that had escapes; views into them must stay valid
   std::size_t scratches_used_ = 0;
