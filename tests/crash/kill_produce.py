@@ -196,7 +196,7 @@ def main():
     began = time.monotonic()
     passed = failed = torn = survivors = reports = 0
     log = None
-    for number in range(options.rounds):
+    for number in range(options.rounds if options.only is None else options.only + 1):
         if options.seconds and time.monotonic() - began > options.seconds:
             break
         if options.only is not None and (number // ROUNDS_PER_LOG != options.only // ROUNDS_PER_LOG or number > options.only):
