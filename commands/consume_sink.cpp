@@ -28,10 +28,20 @@ bool RecordFilter::examine(const RecordView& record) const {
   return record.value && std::regex_search(record.value->begin(), record.value->end(), *grep_);
 }
 
+void ConsumeSink::record_any(const RecordView& record) {
+  if (!filter_->takes(record)) return;
+  formatter_->append(text, record);
+  ++records;
+  if (keep_marks_) marks.push_back({text.size(), record.timestamp});
+}
+
 void ConsumeSink::start(const RecordFilter& filter, const RecordFormatter& formatter, bool keep_marks) {
   filter_ = &filter;
   formatter_ = &formatter;
   keep_marks_ = keep_marks;
+  const std::optional<char> delimiter = formatter.only_values_before();
+  values_only_ = delimiter && filter.takes_all() && !keep_marks;
+  delimiter_ = static_cast<std::uint8_t>(delimiter.value_or('\0'));
   text.clear();
   records = 0;
   marks.clear();

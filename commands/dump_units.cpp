@@ -72,7 +72,7 @@ Fault UnitDumper::dump_batch_records(ByteView unit, const UnitInfo& info) {
 
 std::optional<std::int64_t> UnitDumper::create_ts(const RecordView& record) const {
   if (record.timestamp_type != TimestampType::log_append_time) return std::nullopt;
-  return records_.encoded_timestamp();
+  return record.encoded_timestamp;
 }
 
 Fault UnitDumper::show_control(const RecordView& record) {

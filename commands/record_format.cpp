@@ -63,7 +63,7 @@ RecordFormatter::RecordFormatter(const ConsumeOptions& options, std::string topi
   json_start_.assign(start.begin(), start.end());
 }
 
-void RecordFormatter::append_other(Buffer& out, const RecordView& record) const {
+void RecordFormatter::append(Buffer& out, const RecordView& record) const {
   switch (options_.output) {
     case ConsumeOptions::Output::text:
       return append_text(out, record);

@@ -89,24 +89,30 @@ const std::uint8_t* get_groups(const std::uint8_t* at, const std::uint8_t* end, 
 }
 }  // namespace detail
 
-/// Reads an unsigned number of at most kMaxShortVarint bytes in its shortest form; null for any other, which
-/// the functions below then judge. Reads up to kMaxShortVarint bytes at `at`: the caller knows that they are
-/// there. Lengths, deltas and counts of nearly all records are such numbers.
+/// Reads an unsigned number of at most kMaxShortVarint bytes in its shortest form and moves `at` behind it;
+/// false for any other, which the functions below then judge. Reads up to kMaxShortVarint bytes at `at`: the
+/// caller knows that they are there. Lengths, deltas and counts of nearly all records are such numbers.
 inline constexpr std::size_t kMaxShortVarint = 3;
-inline const std::uint8_t* get_short_uvarint(const std::uint8_t* at, std::uint32_t& out) {
-  const std::uint32_t first = at[0];
-  if (first < 0x80) {
-    out = first;
-    return at + 1;
+[[gnu::always_inline]] inline bool get_short_uvarint(const std::uint8_t*& at, std::uint32_t& out) {
+  const std::uint32_t two = load_le<std::uint16_t>(at);
+  if ((two & 0x80) == 0) {
+    out = two & 0xff;
+    at += 1;
+    return true;
   }
-  const std::uint32_t second = at[1];
-  if (second < 0x80) {
-    out = (first & 0x7f) | second << 7;
-    return second == 0 ? nullptr : at + 2;
+  out = (two & 0x7f) | (two & 0x7f00) >> 1;
+  if (two < 0x8000) [[likely]] {
+    if (two < 0x100) [[unlikely]]
+      return false;
+    at += 2;
+    return true;
   }
   const std::uint32_t third = at[2];
-  out = (first & 0x7f) | (second & 0x7f) << 7 | third << 14;
-  return third - 1 < 0x7f ? at + 3 : nullptr;
+  if (third - 1 >= 0x7f) [[unlikely]]
+    return false;
+  out |= third << 14;
+  at += 3;
+  return true;
 }
 
 /// Reads a varint in [at, end) and returns the place behind it, or null when it is cut or too long.

@@ -29,6 +29,9 @@ struct RecordView {
   Offset offset;
   std::int64_t timestamp = kNoTimestamp;
   TimestampType timestamp_type = TimestampType::create_time;
+  /// What the record of a batch was encoded with. In a batch with log append time it is not the record's
+  /// timestamp (which is the batch's maximum), but what its producer had stamped; a rebuilt batch needs it.
+  std::int64_t encoded_timestamp = kNoTimestamp;
   /// The producer's sequence number; -1 without one.
   std::int32_t sequence = -1;
   std::optional<std::string_view> key;

@@ -85,6 +85,49 @@ Fault RecordDecoder::close_records(const UnitInfo& info, const std::uint8_t* at,
   return bad_record("bytes left over behind the last record", end - at);
 }
 
+namespace {
+
+/// A length and its bytes, before `record_end`; false if they are not so.
+[[gnu::always_inline]] inline bool read_plain_text(const std::uint8_t*& at, const std::uint8_t* record_end,
+                                                   const char*& text, std::uint32_t& size) {
+  std::uint32_t length = 0;
+  if (!get_short_uvarint(at, length)) return false;
+  size = length / 2;
+  // A length of 1 is -1 in zigzag: null. Other odd numbers are negative lengths, and not for here.
+  if ((length & 1) != 0) {
+    text = nullptr;
+    return length == 1;
+  }
+  if (record_end - at < static_cast<std::ptrdiff_t>(size)) return false;
+  text = reinterpret_cast<const char*>(at);
+  at += size;
+  return true;
+}
+
+}  // namespace
+
+std::size_t RecordDecoder::read_plain_block(const std::uint8_t*& begin, const std::uint8_t* const end,
+                                            std::span<PlainRecord> block) {
+  // Up to the key's length there are four numbers and the attributes.
+  constexpr auto head = static_cast<std::ptrdiff_t>(4 * kMaxShortVarint + 1);
+  PlainRecord* to = block.data();
+  for (; to != block.data() + block.size(); ++to) {
+    const std::uint8_t* at = begin;
+    std::uint32_t length = 0;
+    if (end - at < head || !get_short_uvarint(at, length)) break;
+    if ((length & 1) != 0 || end - at < static_cast<std::ptrdiff_t>(length / 2) || *at != 0) break;
+    const std::uint8_t* const record_end = at + length / 2;
+    ++at;
+    if (!get_short_uvarint(at, to->timestamp_delta) || !get_short_uvarint(at, to->offset_delta)) break;
+    if (!read_plain_text(at, record_end, to->key, to->key_size)) break;
+    if (end - at < static_cast<std::ptrdiff_t>(kMaxShortVarint)) break;
+    if (!read_plain_text(at, record_end, to->value, to->value_size)) break;
+    if (record_end - at != 1 || *at != 0) break;
+    begin = record_end;
+  }
+  return static_cast<std::size_t>(to - block.data());
+}
+
 const std::uint8_t* RecordDecoder::read_record(const std::uint8_t* at, const std::uint8_t* end,
                                                const UnitInfo& info, RecordView& record) {
   std::int32_t length = 0;

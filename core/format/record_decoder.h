@@ -4,6 +4,9 @@
 // caller (Kafka's consumer hands out the records before a bad one; tk shows nothing of a damaged batch).
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 #include "core/base/varint.h"
@@ -27,11 +30,6 @@ class RecordDecoder {
   /// The members of the last json unit that no record view has.
   [[nodiscard]] const JsonRecordDecoder& json() const { return json_; }
 
-  /// The timestamp that the record visited last was encoded with. In a batch with log append time it is not
-  /// the record's (which is the batch's maximum), but what its producer had stamped; a rebuilt batch needs
-  /// it.
-  [[nodiscard]] std::int64_t encoded_timestamp() const { return encoded_timestamp_; }
-
   /// Odd things that Kafka reads all the same (§2.8 "It accepts") in the last batch; null if there were none.
   /// `verify` names them.
   [[nodiscard]] const char* oddity() const { return oddity_; }
@@ -41,10 +39,6 @@ class RecordDecoder {
   Fault open_records(ByteView batch, const UnitInfo& info, ByteView& records);
   /// The checks that come after the last record.
   Fault close_records(const UnitInfo& info, const std::uint8_t* at, const std::uint8_t* end);
-  /// Reads one record at `at` if it is as nearly all are: numbers in their shortest form and of few bytes, no
-  /// attributes, no headers, everything within bounds. Null for any other, and then nothing is said about it.
-  const std::uint8_t* read_plain_record(const std::uint8_t* at, const std::uint8_t* end, const UnitInfo& info,
-                                        RecordView& record);
   /// Reads one record at `at`, whatever it is; null on a fault, which is then in `fault_`.
   const std::uint8_t* read_record(const std::uint8_t* at, const std::uint8_t* end, const UnitInfo& info,
                                   RecordView& record);
@@ -55,9 +49,33 @@ class RecordDecoder {
   const std::uint8_t* read_bytes(const std::uint8_t* at, const std::uint8_t* end,
                                  std::optional<std::string_view>& out);
   const std::uint8_t* refuse(const char* detail);
+  /// A record that is as nearly all are: numbers in their shortest form and of few bytes, no attributes, no
+  /// headers, everything within bounds.
+  struct PlainRecord {
+    std::uint32_t timestamp_delta, offset_delta;  // zigzag
+    const char* key;                              // null: a null key
+    const char* value;
+    std::uint32_t key_size, value_size;
+  };
+  static std::optional<std::string_view> text_of(const char* data, std::uint32_t size) {
+    if (data == nullptr) return std::nullopt;
+    return std::string_view(data, size);
+  }
+  static constexpr std::size_t kPlainBlock = 32;
+  /// Fills `block` from the plain records at `at`, moves behind them and says how many they are. Stops, and
+  /// says nothing about it, before any other record.
+  static std::size_t read_plain_block(const std::uint8_t*& at, const std::uint8_t* end,
+                                      std::span<PlainRecord> block);
+  /// Visits plain records from `at` on for as long as there are some; `left` counts down the batch's records.
+  template <class Visit>
+  const std::uint8_t* read_plain_records(const std::uint8_t* at, const std::uint8_t* end,
+                                         const UnitInfo& info, std::int32_t& left, Visit& visit);
   /// What follows from the deltas that a record was stored with.
   void place_record(const UnitInfo& info, std::int64_t timestamp_delta, std::int32_t offset_delta,
                     RecordView& record);
+
+  static constexpr char kNotRising[] = "record offsets do not rise";
+  static constexpr char kAboveLast[] = "record offset above the batch's last offset";
 
   Decompressor decompressor_;
   LegacyDecoder legacy_;
@@ -68,67 +86,56 @@ class RecordDecoder {
   // What is wrong with a payload that could be decompressed all the same; the fault that follows its records.
   const char* payload_error_ = nullptr;
   std::int64_t last_delta_ = -1;
-  std::int64_t encoded_timestamp_ = kNoTimestamp;
 };
 
-[[gnu::always_inline]] inline void RecordDecoder::place_record(const UnitInfo& info,
-                                                               std::int64_t timestamp_delta,
-                                                               std::int32_t offset_delta,
-                                                               RecordView& record) {
-  if (offset_delta <= last_delta_) oddity_ = "record offsets do not rise";
-  if (offset_delta > info.last_offset - info.base_offset)
-    oddity_ = "record offset above the batch's last offset";
+inline void RecordDecoder::place_record(const UnitInfo& info, std::int64_t timestamp_delta,
+                                        std::int32_t offset_delta, RecordView& record) {
+  if (offset_delta <= last_delta_) oddity_ = kNotRising;
+  if (offset_delta > info.last_offset - info.base_offset) oddity_ = kAboveLast;
   last_delta_ = offset_delta;
   record.offset = info.base_offset + offset_delta;
-  encoded_timestamp_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(info.base_timestamp) +
-                                                 static_cast<std::uint64_t>(timestamp_delta));
+  record.encoded_timestamp = static_cast<std::int64_t>(static_cast<std::uint64_t>(info.base_timestamp) +
+                                                       static_cast<std::uint64_t>(timestamp_delta));
   record.timestamp =
-      info.timestamp_type == TimestampType::log_append_time ? info.max_timestamp : encoded_timestamp_;
+      info.timestamp_type == TimestampType::log_append_time ? info.max_timestamp : record.encoded_timestamp;
   record.sequence = info.base_sequence == -1 ? -1 : sequence_after(info.base_sequence, offset_delta);
 }
 
-[[gnu::always_inline]] inline const std::uint8_t* RecordDecoder::read_plain_record(const std::uint8_t* at,
-                                                                                   const std::uint8_t* end,
-                                                                                   const UnitInfo& info,
-                                                                                   RecordView& record) {
-  // Up to the key's length: four numbers and the attributes.
-  if (static_cast<std::size_t>(end - at) < 4 * kMaxShortVarint + 1) return nullptr;
-  std::uint32_t length = 0, timestamp_delta = 0, offset_delta = 0, key = 0, value = 0;
-  at = get_short_uvarint(at, length);
-  if (at == nullptr || (length & 1) != 0 || length / 2 > static_cast<std::size_t>(end - at)) return nullptr;
-  const std::uint8_t* const record_end = at + length / 2;
-  if (*at != 0) return nullptr;
-  at = get_short_uvarint(at + 1, timestamp_delta);
-  if (at == nullptr) return nullptr;
-  at = get_short_uvarint(at, offset_delta);
-  if (at == nullptr) return nullptr;
-  at = get_short_uvarint(at, key);
-  if (at == nullptr) return nullptr;
-  // A length of 1 is -1 in zigzag: null. Lower ones are odd, too, and are not for here.
-  if (key == 1) {
-    record.key.reset();
-  } else {
-    if ((key & 1) != 0 || at > record_end || key / 2 > static_cast<std::size_t>(record_end - at))
-      return nullptr;
-    record.key.emplace(reinterpret_cast<const char*>(at), key / 2);
-    at += key / 2;
-  }
-  if (static_cast<std::size_t>(end - at) < kMaxShortVarint) return nullptr;
-  at = get_short_uvarint(at, value);
-  if (at == nullptr) return nullptr;
-  if (value == 1) {
-    record.value.reset();
-  } else {
-    if ((value & 1) != 0 || at > record_end || value / 2 > static_cast<std::size_t>(record_end - at)) {
-      return nullptr;
+// In blocks, and not inlined: finding the fields and using them are loops of their own, each with few enough
+// variables for the processor's registers.
+template <class Visit>
+[[gnu::noinline]] const std::uint8_t* RecordDecoder::read_plain_records(const std::uint8_t* at, const std::uint8_t* const end,
+                                                      const UnitInfo& info, std::int32_t& left,
+                                                      Visit& visit) {
+  const auto base_timestamp = static_cast<std::uint64_t>(info.base_timestamp);
+  const std::int64_t base_offset = info.base_offset.value();
+  const std::int64_t last_allowed = info.last_offset - info.base_offset;
+  std::array<PlainRecord, kPlainBlock> block;
+  RecordView record;
+  record.timestamp_type = info.timestamp_type;
+  while (left > 0) {
+    const std::size_t asked = std::min(kPlainBlock, static_cast<std::size_t>(left));
+    const std::size_t found = read_plain_block(at, end, {block.data(), asked});
+    for (const PlainRecord& plain : std::span(block.data(), found)) {
+      const std::int32_t offset_delta = unzigzag(plain.offset_delta);
+      if (offset_delta <= last_delta_ || offset_delta > last_allowed) [[unlikely]]
+        oddity_ = offset_delta > last_allowed ? kAboveLast : kNotRising;
+      last_delta_ = offset_delta;
+      record.offset = Offset(base_offset + offset_delta);
+      record.encoded_timestamp = static_cast<std::int64_t>(
+          base_timestamp +
+          static_cast<std::uint64_t>(unzigzag(static_cast<std::uint64_t>(plain.timestamp_delta))));
+      record.timestamp = info.timestamp_type == TimestampType::log_append_time ? info.max_timestamp
+                                                                               : record.encoded_timestamp;
+      record.sequence = info.base_sequence == -1 ? -1 : sequence_after(info.base_sequence, offset_delta);
+      record.key = text_of(plain.key, plain.key_size);
+      record.value = text_of(plain.value, plain.value_size);
+      visit(static_cast<const RecordView&>(record));
     }
-    record.value.emplace(reinterpret_cast<const char*>(at), value / 2);
-    at += value / 2;
+    left -= static_cast<std::int32_t>(found);
+    if (found < asked) break;
   }
-  if (record_end - at != 1 || *at != 0) return nullptr;
-  record.headers = {};
-  place_record(info, unzigzag(static_cast<std::uint64_t>(timestamp_delta)), unzigzag(offset_delta), record);
-  return record_end;
+  return at;
 }
 
 template <class Visit>
@@ -150,15 +157,16 @@ Fault RecordDecoder::decode(ByteView unit, const UnitInfo& info, Visit&& visit) 
   if (const Fault fault = open_records(unit, info, records)) return fault;
   const std::uint8_t* at = records.data();
   const std::uint8_t* const end = at + records.size();
-  RecordView record;
-  record.timestamp_type = info.timestamp_type;
   last_delta_ = -1;
-  for (std::int32_t i = 0; i < info.count; ++i) {
-    const std::uint8_t* next = read_plain_record(at, end, info, record);
-    if (next == nullptr) next = read_record(at, end, info, record);
-    if (next == nullptr) return fault_;
-    at = next;
+  for (std::int32_t left = info.count;;) {
+    at = read_plain_records(at, end, info, left, visit);
+    if (left == 0) break;
+    RecordView record;
+    record.timestamp_type = info.timestamp_type;
+    at = read_record(at, end, info, record);
+    if (at == nullptr) return fault_;
     visit(static_cast<const RecordView&>(record));
+    --left;
   }
   return close_records(info, at, end);
 }

@@ -73,17 +73,6 @@ Frame frame_unit(ByteView window, std::uint64_t remaining) {
   return {.status = FrameStatus::whole, .kind = UnitKind::json, .size = size, .fault = {}};
 }
 
-std::int32_t sequence_after(std::int32_t sequence, std::int32_t delta) {
-  // Kafka compares and adds in int32, which wraps; unsigned arithmetic gives the same bits.
-  const auto wrapped = [](std::int64_t n) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(n));
-  };
-  const std::int64_t max = INT32_MAX;
-  const std::int32_t limit = wrapped(max - delta);
-  if (sequence > limit) return wrapped(static_cast<std::int64_t>(delta) - (max - sequence) - 1);
-  return wrapped(static_cast<std::int64_t>(sequence) + delta);
-}
-
 std::int32_t UnitInfo::last_sequence() const {
   if (base_sequence == -1) return -1;
   return sequence_after(base_sequence, static_cast<std::int32_t>(last_offset - base_offset));

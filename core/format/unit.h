@@ -76,7 +76,16 @@ struct UnitInfo {
 };
 
 /// inc() of kafka-on-disk.md §2.4: sequences wrap from 2^31-1 to 0, in int32 arithmetic as Kafka has it.
-std::int32_t sequence_after(std::int32_t sequence, std::int32_t delta);
+inline std::int32_t sequence_after(std::int32_t sequence, std::int32_t delta) {
+  // Kafka compares and adds in int32, which wraps; unsigned arithmetic gives the same bits.
+  const auto wrapped = [](std::int64_t n) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(n));
+  };
+  const std::int64_t max = INT32_MAX;
+  const std::int32_t limit = wrapped(max - delta);
+  if (sequence > limit) return wrapped(static_cast<std::int64_t>(delta) - (max - sequence) - 1);
+  return wrapped(static_cast<std::int64_t>(sequence) + delta);
+}
 
 /// Reads the header of a whole unit (as frame_unit gave it). For a json record it parses the body; a body
 /// that is no JSON object of the right shape is a fault of kind `record`.

@@ -81,9 +81,9 @@ void walk_records(const CursorChunk& chunk, const ReadScope& scope, RecordDecode
     if (info.last_offset < scope.from && info.last_offset >= info.base_offset) return;
     if (scope.committed != nullptr && scope.committed->aborted(info)) return;
     sink.begin_unit(info);
-    const Fault fault = decoder.decode(unit, info, [&](const RecordView& record) {
-      if (record.offset < scope.from || record.offset >= scope.below) return;
-      sink.record(record);
+    const Offset from = scope.from, below = scope.below;
+    const Fault fault = decoder.decode(unit, info, [&sink, from, below](const RecordView& record) {
+      if (record.offset >= from && record.offset < below) sink.record(record);
     });
     if (!fault) return;
     sink.abandon_unit();

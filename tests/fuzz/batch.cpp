@@ -75,7 +75,7 @@ std::optional<Decoded> decode(ByteView unit) {
     const bool is_next = delta == last + 1;
     last = delta;
     if (!rises) return;
-    const std::int64_t time = decoder.encoded_timestamp();
+    const std::int64_t time = record.encoded_timestamp;
     builder.add_at(made, static_cast<std::int32_t>(delta), time, record.key, record.value, record.headers);
     if (is_next && record.headers.empty()) {
       const auto at = [](const auto& bytes) { return bytes ? bytes->data() : nullptr; };
