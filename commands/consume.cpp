@@ -45,6 +45,7 @@ class Consumer {
   void finish();
 
  private:
+  struct Spill;
   struct Stream;
 
   [[nodiscard]] bool done() const {
@@ -109,6 +110,36 @@ bool Consumer::print(ConsumeSink& sink, std::int64_t& skip) {
   }
 }
 
+/// A chunk's sink that prints what it has by itself, once it is the chunk's turn, rather than let it grow
+/// without bound.
+struct Consumer::Spill {
+  using TakesRuns = ConsumeSink::TakesRuns;
+
+  Consumer& consumer;
+  Job& job;
+  const OrderedTurn& turn;
+  PartitionPlan& plan;
+  bool go_on = true;
+
+  void begin_unit(const UnitInfo& info) {
+    if (job.sink.text.size() > kTextLimit && go_on) {
+      go_on = turn.await() && consumer.print(job.sink, plan.skip);
+      job.sink.text.clear();
+      job.sink.records = 0;
+      job.sink.marks.clear();
+      job.sink.found.clear();
+    }
+    job.sink.begin_unit(info);
+  }
+  [[gnu::always_inline]] void record(const RecordView& record) {
+    if (go_on) job.sink.record(record);
+  }
+  void abandon_unit() { job.sink.abandon_unit(); }
+  void damage(ReadDamage&& damage) {
+    if (go_on) job.sink.damage(std::move(damage));
+  }
+};
+
 void Consumer::read_partition(PartitionPlan& plan) {
   const RecordFormatter formatter(options_, plan.partition.topic, plan.partition.partition);
   const bool marks = needs_marks() || plan.skip > 0;
@@ -124,30 +155,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
         },
         [&](Job& job, const OrderedTurn& turn) {
           job.sink.start(filter_, formatter, marks);
-          struct Spill {
-            Consumer& consumer;
-            Job& job;
-            const OrderedTurn& turn;
-            PartitionPlan& plan;
-            bool go_on = true;
-            void begin_unit(const UnitInfo& info) {
-              if (job.sink.text.size() > kTextLimit && go_on) {
-                go_on = turn.await() && consumer.print(job.sink, plan.skip);
-                job.sink.text.clear();
-                job.sink.records = 0;
-                job.sink.marks.clear();
-                job.sink.found.clear();
-              }
-              job.sink.begin_unit(info);
-            }
-            void record(const RecordView& record) {
-              if (go_on) job.sink.record(record);
-            }
-            void abandon_unit() { job.sink.abandon_unit(); }
-            void damage(ReadDamage&& damage) {
-              if (go_on) job.sink.damage(std::move(damage));
-            }
-          } spill{*this, job, turn, plan};
+          Spill spill{*this, job, turn, plan};
           walk_records(job.chunk, plan.scope, job.decoder, spill);
         },
         [&](Job& job) { return print(job.sink, plan.skip) && !done(); },

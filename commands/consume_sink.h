@@ -42,6 +42,8 @@ class ConsumeSink {
     std::int64_t records_before = 0;
   };
 
+  using TakesRuns = void;
+
   /// With `marks` the end of every record is kept, so that the output can be cut after any of them.
   void start(const RecordFilter& filter, const RecordFormatter& formatter, bool marks);
 

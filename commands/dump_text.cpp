@@ -92,22 +92,33 @@ void append_unit_line(Buffer& to, const UnitInfo& info, std::uint64_t position, 
   line.end(at);
 }
 
-char* RecordLines::put_stamp(char* at, const RecordView& record) {
-  if (record.timestamp != stamped_ || record.timestamp_type != stamped_type_ || stamp_size_ == 0) {
-    stamped_ = record.timestamp;
-    stamped_type_ = record.timestamp_type;
-    const char* const end = put_timestamp(stamp_.data(), stamped_type_, stamped_);
-    stamp_size_ = static_cast<std::size_t>(end - stamp_.data());
+namespace {
+
+/// The metadata of a record between its offset and its sequence.
+char* put_sizes(char* at, const RecordView& record) {
+  at = put_timestamp(at, record.timestamp_type, record.timestamp);
+  at = put_number(at, " keySize: ", shown_size(record.key));
+  return put_number(at, " valueSize: ", shown_size(record.value));
+}
+
+}  // namespace
+
+char* RecordLines::put_shared(char* at, const RecordView& record) {
+  const Shared wanted{record.timestamp, shown_size(record.key), shown_size(record.value),
+                      record.timestamp_type};
+  if (shared_size_ == 0 || wanted != shared_of_) {
+    shared_of_ = wanted;
+    const char* const end = put(put_sizes(shared_.data(), record), " sequence: -1 headerKeys: []");
+    shared_size_ = static_cast<std::size_t>(end - shared_.data());
   }
-  std::memcpy(at, stamp_.data(), kStampShown);
-  return at + stamp_size_;
+  std::memcpy(at, shared_.data(), kSharedShown);
+  return at + shared_size_;
 }
 
 char* RecordLines::put_metadata(char* at, const RecordView& record, bool with_sequence) {
   at = put_number(at, "| offset: ", record.offset.value());
-  at = put_stamp(at, record);
-  at = put_number(at, " keySize: ", shown_size(record.key));
-  at = put_number(at, " valueSize: ", shown_size(record.value));
+  if (with_sequence && record.sequence == -1 && record.headers.empty()) return put_shared(at, record);
+  at = put_sizes(at, record);
   if (!with_sequence) return at;
   at = put_number(at, " sequence: ", record.sequence);
   at = put(at, " headerKeys: [");

@@ -33,20 +33,24 @@ class RecordLines {
   Fault append_control(Buffer& to, const RecordView& record);
 
  private:
-  char* put_stamp(char* at, const RecordView& record);
+  char* put_shared(char* at, const RecordView& record);
   char* put_metadata(char* at, const RecordView& record, bool with_sequence);
   char* put_data(char* at, const RecordView& record) const;
 
   const DumpStyle& style_;
   TextBuffer scratch_;
-  // The label and digits of the timestamp at hand: records that follow each other mostly share it. At most
-  // " NoTimestampType: " and 20 digits; all kStampShown bytes are stored, and room behind is left for the
-  // writer.
-  static constexpr std::size_t kStampShown = 40;
-  std::array<char, 64> stamp_{};
-  std::size_t stamp_size_ = 0;
-  std::int64_t stamped_ = 0;
-  TimestampType stamped_type_ = TimestampType::none;
+  // What stands between the offset and the headers in the line of a record without sequence or headers, and
+  // of what: records that follow each other often share it. At most " LogAppendTime: " with 20 digits and 53
+  // more characters; all kSharedShown bytes are stored, and the writer has room behind.
+  struct Shared {
+    std::int64_t timestamp = 0, key_size = 0, value_size = 0;
+    TimestampType type = TimestampType::none;
+    bool operator==(const Shared&) const = default;
+  };
+  static constexpr std::size_t kSharedShown = 112;
+  std::array<char, 160> shared_{};
+  std::size_t shared_size_ = 0;
+  Shared shared_of_;
 };
 
 /// A unit of the json format as text has it.

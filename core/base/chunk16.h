@@ -39,6 +39,8 @@ class Chunk16 {
   [[nodiscard]] std::uint32_t json_escapes() const;
   /// Quotes and backslashes.
   [[nodiscard]] std::uint32_t json_quoting() const;
+  /// The same as bytes: 0xff for each of them, 0 for any other. To look for them in many chunks at once.
+  [[nodiscard]] Chunk16 marked_quoting() const;
   /// Bytes from 0x80 on.
   [[nodiscard]] std::uint32_t non_ascii() const;
 
@@ -102,9 +104,13 @@ inline std::uint32_t Chunk16::json_escapes() const {
   return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(quoting, control)));
 }
 
+inline Chunk16 Chunk16::marked_quoting() const {
+  return Chunk16(
+      _mm_or_si128(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\'))));
+}
+
 inline std::uint32_t Chunk16::json_quoting() const {
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(
-      _mm_or_si128(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\')))));
+  return marked_quoting().non_ascii();
 }
 
 inline std::uint32_t Chunk16::non_ascii() const {
@@ -149,6 +155,12 @@ inline std::uint32_t Chunk16::json_escapes() const {
 
 inline std::uint32_t Chunk16::json_quoting() const {
   return detail::mask_of(bytes_, [](std::uint8_t byte) { return byte == '"' || byte == '\\'; });
+}
+
+inline Chunk16 Chunk16::marked_quoting() const {
+  Bytes marks;
+  for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = bytes_[i] == '"' || bytes_[i] == '\\' ? 0xff : 0;
+  return Chunk16(marks);
 }
 
 inline std::uint32_t Chunk16::non_ascii() const {

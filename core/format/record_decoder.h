@@ -11,10 +11,17 @@
 
 #include "core/base/varint.h"
 #include "core/format/batch.h"
+#include "core/format/json_plain.h"
 #include "core/format/json_record.h"
 #include "core/format/legacy.h"
 
 namespace tk {
+
+/// Units that were visited together.
+struct PlainRun {
+  const std::uint8_t* end;  // of the last one; where the run would begin if there is none
+  Offset last;              // its offset
+};
 
 /// Decodes units one at a time with reused buffers. For one thread; the views it hands out are valid until
 /// its next call.
@@ -24,6 +31,11 @@ class RecordDecoder {
   /// order.
   template <class Visit>
   Fault decode(ByteView unit, const UnitInfo& info, Visit&& visit);
+
+  /// Checks and visits the json units at `at` for as long as they are plain ones (json_plain.h) with a good
+  /// checksum, up to some dozens; says nothing of the first that is not.
+  template <class Visit>
+  PlainRun visit_plain_json(const std::uint8_t* at, const std::uint8_t* end, Visit&& visit);
 
   /// The legacy records of the last unit, with what only the dump tool shows of them.
   [[nodiscard]] const LegacyDecoder& legacy() const { return legacy_; }
@@ -80,6 +92,7 @@ class RecordDecoder {
   Decompressor decompressor_;
   LegacyDecoder legacy_;
   JsonRecordDecoder json_;
+  PlainJsonReader plain_json_;
   std::vector<HeaderView> headers_;
   Fault fault_;
   const char* oddity_ = nullptr;
@@ -104,9 +117,10 @@ inline void RecordDecoder::place_record(const UnitInfo& info, std::int64_t times
 // In blocks, and not inlined: finding the fields and using them are loops of their own, each with few enough
 // variables for the processor's registers.
 template <class Visit>
-[[gnu::noinline]] const std::uint8_t* RecordDecoder::read_plain_records(const std::uint8_t* at, const std::uint8_t* const end,
-                                                      const UnitInfo& info, std::int32_t& left,
-                                                      Visit& visit) {
+[[gnu::noinline]] const std::uint8_t* RecordDecoder::read_plain_records(const std::uint8_t* at,
+                                                                        const std::uint8_t* const end,
+                                                                        const UnitInfo& info,
+                                                                        std::int32_t& left, Visit& visit) {
   const auto base_timestamp = static_cast<std::uint64_t>(info.base_timestamp);
   const std::int64_t base_offset = info.base_offset.value();
   const std::int64_t last_allowed = info.last_offset - info.base_offset;
@@ -136,6 +150,22 @@ template <class Visit>
     if (found < asked) break;
   }
   return at;
+}
+
+template <class Visit>
+[[gnu::noinline]] PlainRun RecordDecoder::visit_plain_json(const std::uint8_t* at,
+                                                           const std::uint8_t* const end, Visit&& visit) {
+  std::array<PlainJsonRecord, kPlainBlock> block;
+  RecordView record;
+  const std::size_t found = plain_json_.read(at, end, block);
+  for (const PlainJsonRecord& plain : std::span(block.data(), found)) {
+    record.offset = Offset(plain.offset);
+    record.timestamp = plain.timestamp;
+    record.key = text_of(plain.key, plain.key_size);
+    record.value = std::string_view(plain.value, plain.value_size);
+    visit(static_cast<const RecordView&>(record));
+  }
+  return {at, record.offset};
 }
 
 template <class Visit>

@@ -34,6 +34,9 @@ struct ReadDamage {
 ///   sink.abandon_unit()                the unit turned out damaged: forget its records
 ///   sink.damage(ReadDamage&&)          something cannot be read
 ///
+/// A sink that has a type `TakesRuns` does not mind that a begin_unit may be followed by the
+/// records of several units: runs of plain json records are then passed faster.
+///
 /// Control records are never shown. A tail of the last segment is not damage.
 template <class Sink>
 void walk_records(const CursorChunk& chunk, const ReadScope& scope, RecordDecoder& decoder, Sink& sink) {
@@ -89,9 +92,31 @@ void walk_records(const CursorChunk& chunk, const ReadScope& scope, RecordDecode
     sink.abandon_unit();
     on_damage(position, unit.size(), fault, unit);
   };
+  // Plain records belong to no transaction. Where one is not plain the next ones mostly are not, either.
+  std::size_t hopeless = 0;
+  auto on_run = [&](const std::uint8_t* at, const std::uint8_t* end, Offset& last) {
+    if constexpr (requires { typename Sink::TakesRuns; }) {
+      if (hopeless > 0) {
+        --hopeless;
+        return at;
+      }
+      sink.begin_unit(json_info);
+      const Offset from = scope.from, below = scope.below;
+      const PlainRun run = decoder.visit_plain_json(at, end, [&sink, from, below](const RecordView& record) {
+        if (record.offset >= from && record.offset < below) sink.record(record);
+      });
+      if (run.end == at) {
+        hopeless = 16;
+      } else {
+        last = run.last;
+      }
+      return run.end;
+    }
+    return at;
+  };
   for (const Stretch& stretch : chunk.scan.stretches) {
     if (stretch.kind == StretchKind::units) {
-      walk_units(chunk.scan, stretch, on_unit, on_damage);
+      walk_units(chunk.scan, stretch, on_unit, on_damage, on_run);
     } else if (stretch.kind == StretchKind::damage && stretch.after < scope.below) {
       on_damage(stretch.position, stretch.size, stretch.fault, {});
     }

@@ -96,6 +96,28 @@ bool SegmentScanner::next(ScanChunk& chunk) {
   return !chunk.stretches.empty() || (!done_ && position_ < range_.end);
 }
 
+// What pass_in_line() does, for json records behind one: there are many more of them than of batches. True if
+// there was one; `size` and `last` are then those of the last.
+bool SegmentScanner::pass_json(const std::uint8_t* bytes, std::size_t& at, std::size_t end, std::size_t& size,
+                               Offset& last) const {
+  const std::size_t begin = at;
+  const std::int64_t below = range_.below ? range_.below->value() : INT64_MAX;
+  std::int64_t next = last.value() + 1;
+  while (end - at >= kHeadBytes && next < below) {
+    const std::uint8_t* const unit = bytes + at;
+    const auto length = load_be<std::int32_t>(unit + 8);
+    const std::size_t whole = kUnitPrefix + static_cast<std::size_t>(length);
+    if (length < kMinBatchLength || whole > end - at || load_be<std::int64_t>(unit) != next ||
+        unit[kMagicPosition] <= 2 || unit[kUnitPrefix] != '{' || unit[whole - 1] != '}')
+      break;
+    size = whole;
+    at += whole;
+    ++next;
+  }
+  last = Offset(next - 1);
+  return at != begin;
+}
+
 // Passes units as nearly all are: whole, each right behind the one before by its place and by its offset,
 // within the segment's bounds. What is anything else is left to take_unit(), which would have taken these,
 // too.
@@ -128,6 +150,10 @@ std::size_t SegmentScanner::pass_in_line(ScanChunk& chunk, std::size_t at) {
     before = last;
     last = head.last;
     at += whole;
+    if (kind == UnitKind::json && pass_json(bytes, at, end, size, last)) {
+      before = last - 1;
+      head = {last, last, last};
+    }
   }
   if (at == begin) return at;
   add_units(chunk, begin, at - begin, {});

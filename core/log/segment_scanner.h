@@ -102,6 +102,8 @@ class SegmentScanner {
   void begin_chunk(ScanChunk& chunk);
   void read_to(ScanChunk& chunk, std::uint64_t size);
   std::size_t pass_in_line(ScanChunk& chunk, std::size_t at);
+  bool pass_json(const std::uint8_t* bytes, std::size_t& at, std::size_t end, std::size_t& size,
+                 Offset& last) const;
   Step take_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame);
   Step refuse_unit(ScanChunk& chunk, std::size_t& at, const Frame& frame, const Fault& fault);
   Step read_on(ScanChunk& chunk, std::size_t& at, const Frame& frame);

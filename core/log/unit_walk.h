@@ -27,11 +27,19 @@ struct RescuedUnits {
 /// Looks inside a bad unit for good units with rising offsets above `after` that reach exactly to its end.
 RescuedUnits rescue_units(ByteView bad_unit, Offset after);
 
+/// What a walk may be given to pass several units at once: none.
+struct NoRuns {
+  const std::uint8_t* operator()(const std::uint8_t* at, const std::uint8_t*, Offset&) const { return at; }
+};
+
 /// Calls `on_unit(ByteView unit, UnitKind kind, std::uint64_t position)` for each unit of a stretch of units
 /// whose checksum is good, and `on_damage(std::uint64_t position, std::uint64_t size, const Fault&, ByteView
-/// unit)` for each that is bad.
-template <class OnUnit, class OnDamage>
-void walk_units(const ScanChunk& chunk, const Stretch& stretch, OnUnit&& on_unit, OnDamage&& on_damage) {
+/// unit)` for each that is bad. Before a json unit `on_run(at, end, Offset& last)` may check and take this
+/// and the units behind it, as many as it likes, and returns where the one begins that it leaves; `last` then
+/// is the offset of the last that it took.
+template <class OnUnit, class OnDamage, class OnRun = NoRuns>
+void walk_units(const ScanChunk& chunk, const Stretch& stretch, OnUnit&& on_unit, OnDamage&& on_damage,
+                OnRun&& on_run = {}) {
   std::size_t at = stretch.at;
   const std::size_t end = stretch.at + stretch.size;
   Offset before = stretch.after;
@@ -40,6 +48,13 @@ void walk_units(const ScanChunk& chunk, const Stretch& stretch, OnUnit&& on_unit
     const std::uint64_t position = stretch.position + (at - stretch.at);
     const ByteView unit{begin, framed_size(begin)};
     const UnitKind kind = framed_kind(unit);
+    if (kind == UnitKind::json) {
+      const std::uint8_t* const next = on_run(begin, chunk.bytes.data() + end, before);
+      if (next != begin) {
+        at += static_cast<std::size_t>(next - begin);
+        continue;
+      }
+    }
     std::size_t step = unit.size();
     if (const Fault fault = check_unit(unit, kind)) {
       step = rescue_units(unit, before).begin;
