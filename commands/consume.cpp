@@ -35,7 +35,7 @@ class Consumer {
  public:
   Consumer(const ConsumeOptions& options, Context& context)
       : options_(options), context_(context), filter_(options), left_(options.max_messages) {
-    for (unsigned i = 0; i < worker_count(); ++i) jobs_.push_back(std::make_unique<Job>());
+    for (unsigned i = 0; i < job_count(); ++i) jobs_.push_back(std::make_unique<Job>());
   }
 
   void read_in_turn(const std::vector<std::unique_ptr<PartitionPlan>>& plans);

@@ -89,7 +89,7 @@ void SegmentDump::run(DumpReports& reports) {
       SegmentScanner::kDefaultChunk, ahead);
   std::vector<std::unique_ptr<Job>> jobs;
   const std::uint64_t chunks = end_ / SegmentScanner::kDefaultChunk + 1;
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(worker_count(), chunks); ++i) {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(job_count(), chunks); ++i) {
     jobs.push_back(std::make_unique<Job>(style_, place_.path));
   }
   run_ordered(

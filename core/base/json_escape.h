@@ -112,12 +112,30 @@ inline std::size_t copy_plain(char* out, std::string_view text, Chunk16& high) {
   return text.size();
 }
 
+/// Copies `text` and says whether it is ASCII without anything to escape, which nearly all texts are; if not,
+/// what was written is of no use. Only for texts of a chunk at least.
+inline bool copy_ascii_text(char* out, std::string_view text) {
+  constexpr std::size_t step = Chunk16::kSize;
+  const char* const from = text.data();
+  // The last chunk goes back over what is copied already.
+  const Chunk16 last = Chunk16::load(from + text.size() - step);
+  last.store(out + text.size() - step);
+  Chunk16 stops = last.marked_stops();
+  for (std::size_t at = 0; at + step < text.size(); at += step) {
+    const Chunk16 chunk = Chunk16::load(from + at);
+    chunk.store(out + at);
+    stops = stops | chunk.marked_stops();
+  }
+  return stops.non_ascii() == 0;
+}
+
 }  // namespace detail
 
 /// Writes `text` escaped, without quotes, to `out`, which has room for json_escaped_bound(text.size()) bytes;
 /// returns the place behind. Sets `non_ascii` if a byte above 0x7f occurs: whether it is UTF-8 is the
 /// caller's to know.
 inline char* put_json_escaped(char* out, std::string_view text, bool& non_ascii) {
+  if (text.size() >= Chunk16::kSize && detail::copy_ascii_text(out, text)) return out + text.size();
   Chunk16 high = Chunk16::load_part("", 0);
   const std::size_t plain = detail::copy_plain(out, text, high);
   out += plain;

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "core/base/crc.h"
-#include "core/base/short_copy.h"
-#include "core/base/varint.h"
 
 namespace tk {
 
@@ -79,7 +77,13 @@ void BatchBuilder::add(Buffer& out, std::int64_t timestamp, const std::optional<
 
 void BatchBuilder::add(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size,
                        const char* value, std::int32_t value_size) {
-  if (open_ && add_small(out, timestamp, key, key_size, value, value_size)) return;
+  struct One {
+    const char* key;
+    const char* value;
+    std::int32_t key_size, value_size, extra;
+  };
+  const One one{key, value, key_size, value_size, -1};
+  if (add_plain(out, timestamp, std::span(&one, 1), SIZE_MAX) == 1) return;
   const auto text = [](const char* data, std::int32_t size) {
     return size < 0 ? std::nullopt : std::optional(std::string_view(data, static_cast<std::size_t>(size)));
   };
@@ -91,37 +95,6 @@ inline void BatchBuilder::count_record(std::int32_t delta, std::int64_t timestam
   ++count_;
   last_delta_ = delta;
   if (timestamp > max_timestamp_) max_timestamp_ = timestamp;
-}
-
-// What nearly all records are: no headers, and every number in two bytes at most. False, and nothing done,
-// for others.
-inline bool BatchBuilder::add_small(Buffer& out, std::int64_t timestamp, const char* key,
-                                    std::int32_t key_size, const char* value, std::int32_t value_size) {
-  const std::uint64_t stamp = zigzag(static_cast<std::int64_t>(static_cast<std::uint64_t>(timestamp) -
-                                                               static_cast<std::uint64_t>(*base_timestamp_)));
-  const std::int32_t delta = last_delta_ + 1;
-  const std::uint64_t offset = zigzag(delta), key_length = zigzag(key_size),
-                      value_length = zigzag(value_size);
-  if ((stamp | offset | key_length | value_length) >= kTwoByteLimit) return false;
-  const auto key_bytes = static_cast<std::size_t>(std::max(key_size, 0));
-  const auto value_bytes = static_cast<std::size_t>(std::max(value_size, 0));
-  const std::size_t body = 2 + small_uvarint_size(stamp) + small_uvarint_size(offset) +
-                           small_uvarint_size(key_length) + key_bytes + small_uvarint_size(value_length) +
-                           value_bytes;
-  std::uint8_t* const begin = out.room(body + kMaxVarintBytes);
-  std::uint8_t* to = put_uvarint(begin, 2 * body);
-  *to++ = 0;  // attributes, unused
-  to = put_small_uvarint(to, stamp);
-  to = put_small_uvarint(to, offset);
-  to = put_small_uvarint(to, key_length);
-  copy_short(to, key, key_bytes);
-  to = put_small_uvarint(to + key_bytes, value_length);
-  copy_short(to, value, value_bytes);
-  to += value_bytes;
-  *to++ = 0;  // headers
-  out.commit_to(to);
-  count_record(delta, timestamp, static_cast<std::size_t>(to - begin));
-  return true;
 }
 
 void BatchBuilder::add_at(Buffer& out, std::int32_t delta, std::int64_t timestamp,

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "core/base/buffer.h"
+#include "core/base/short_copy.h"
+#include "core/base/varint.h"
 #include "core/format/codec.h"
 #include "core/format/record.h"
 #include "core/format/unit.h"
@@ -87,6 +89,13 @@ class BatchBuilder {
               const std::optional<std::string_view>& key, const std::optional<std::string_view>& value,
               std::span<const HeaderView> headers);
 
+  /// Adds records to an open batch, with one timestamp, for as long as they are plain ones: a key and a value
+  /// (by the members that add() has as parameters), an `extra` below 0, no number of more than two bytes.
+  /// Stops before the first that might take the batch beyond `limit` bytes, and says how many it has added.
+  template <class Record>
+  std::size_t add_plain(Buffer& out, std::int64_t timestamp, std::span<const Record> records,
+                        std::size_t limit);
+
   [[nodiscard]] std::int32_t count() const { return count_; }
   /// Bytes that the batch would take uncompressed with one record more of these sizes.
   [[nodiscard]] std::size_t size_with(std::size_t key_and_value_bytes) const {
@@ -106,8 +115,6 @@ class BatchBuilder {
   static constexpr std::size_t kMaxRecordOverhead = 21;
 
  private:
-  bool add_small(Buffer& out, std::int64_t timestamp, const char* key, std::int32_t key_size,
-                 const char* value, std::int32_t value_size);
   void count_record(std::int32_t delta, std::int64_t timestamp, std::size_t bytes);
   /// Makes the header's place at the end of `out` if this is the batch's first record.
   void open(Buffer& out);
@@ -126,6 +133,57 @@ class BatchBuilder {
 inline void assign_base_offset(std::uint8_t* batch, Offset base_offset, LeaderEpoch leader_epoch) {
   store_be<std::int64_t>(batch + batch_layout::kBaseOffset, base_offset.value());
   store_be<std::int32_t>(batch + batch_layout::kLeaderEpoch, leader_epoch.value());
+}
+
+// All the state that the loop needs lies in locals: there are millions of records to a second.
+template <class Record>
+std::size_t BatchBuilder::add_plain(Buffer& out, std::int64_t timestamp, std::span<const Record> records,
+                                    std::size_t limit) {
+  if (!open_ || records.empty()) return 0;
+  const std::uint64_t stamp = zigzag(static_cast<std::int64_t>(static_cast<std::uint64_t>(timestamp) -
+                                                               static_cast<std::uint64_t>(*base_timestamp_)));
+  if (stamp >= kTwoByteLimit) return 0;
+  const std::size_t stamp_size = small_uvarint_size(stamp);
+  std::uint8_t* to = out.room(0);
+  std::uint8_t* room_end = out.data() + out.capacity();
+  std::size_t size = size_;
+  auto offset = static_cast<std::uint32_t>(2 * (last_delta_ + 1));  // in zigzag
+  const Record* at = records.data();
+  for (const Record* const end = at + records.size(); at != end; ++at) {
+    const auto key_bytes = static_cast<std::size_t>(at->key_size < 0 ? 0 : at->key_size);
+    const auto value_bytes = static_cast<std::size_t>(at->value_size < 0 ? 0 : at->value_size);
+    const std::uint32_t key_length = zigzag(at->key_size), value_length = zigzag(at->value_size);
+    if (at->extra >= 0 || (offset | key_length | value_length) >= kTwoByteLimit ||
+        size + key_bytes + value_bytes + kMaxRecordOverhead > limit)
+      break;
+    const std::size_t body = 2 + stamp_size + small_uvarint_size(offset) + small_uvarint_size(key_length) +
+                             key_bytes + small_uvarint_size(value_length) + value_bytes;
+    if (static_cast<std::size_t>(room_end - to) < body + kMaxVarintBytes) {
+      out.commit_to(to);
+      to = out.room(body + kMaxVarintBytes);
+      room_end = out.data() + out.capacity();
+    }
+    std::uint8_t* const begin = to;
+    to = put_uvarint(to, 2 * body);
+    *to++ = 0;  // attributes, unused
+    to = put_small_uvarint(to, stamp);
+    to = put_small_uvarint(to, offset);
+    to = put_small_uvarint(to, key_length);
+    copy_short(to, at->key, key_bytes);
+    to = put_small_uvarint(to + key_bytes, value_length);
+    copy_short(to, at->value, value_bytes);
+    to += value_bytes;
+    *to++ = 0;  // headers
+    size += static_cast<std::size_t>(to - begin);
+    offset += 2;
+  }
+  const auto added = static_cast<std::size_t>(at - records.data());
+  out.commit_to(to);
+  size_ = size;
+  count_ += static_cast<std::int32_t>(added);
+  last_delta_ += static_cast<std::int32_t>(added);
+  if (added > 0 && timestamp > max_timestamp_) max_timestamp_ = timestamp;
+  return added;
 }
 
 }  // namespace tk

@@ -45,7 +45,7 @@ AppendPipeline::~AppendPipeline() = default;
 
 void AppendPipeline::run() {
   std::vector<std::unique_ptr<Job>> jobs;
-  for (unsigned i = 0; i < worker_count(); ++i) {
+  for (unsigned i = 0; i < job_count(); ++i) {
     jobs.push_back(std::make_unique<Job>());
     jobs.back()->outputs.resize(logs_.size());
   }
@@ -80,6 +80,7 @@ bool AppendPipeline::take(Job& job) {
     const std::int64_t now = monotonic_ms();
     if (now - last_look_ms_ >= kLookEveryMs) {
       last_look_ms_ = now;
+      wait_until_idle();  // the logs belong to whoever gives
       const bool wanted = std::any_of(logs_.begin(), logs_.end(), [](const auto& log) {
         return log && log->has_turn() && log->wanted_by_other();
       });
@@ -142,6 +143,14 @@ void AppendPipeline::settle_all() {
 // ----------------------------------------------------------------------------------------------------
 
 void AppendPipeline::work(Job& job) {
+  job.parsed.clear();
+  if (options_.format == TopicFormat::kafka) {
+    // The base offsets lie outside the checksums: they are filled in when the job is given.
+    source_.parse(job.chunk, job.parsed);
+    encoder_.route(job);
+    encoder_.encode_batches(job);
+    return;
+  }
   // Whatever happens, the workers behind must get their turn to reserve.
   struct PassTurn {
     TurnGate& gate;
@@ -156,30 +165,13 @@ void AppendPipeline::work(Job& job) {
     }
     ~PassTurn() { pass(); }
   } turn{reserve_gate_, job.ticket};
-
-  job.parsed.clear();
   source_.parse(job.chunk, job.parsed);
   encoder_.route(job);
-  if (options_.format == TopicFormat::kafka) encoder_.encode_batches(job);
-  if (job.parsed.fault && options_.format == TopicFormat::json)
-    encoder_.encode_json(job);  // finds where the last batch closes
+  if (job.parsed.fault) encoder_.encode_json(job);  // finds where the last batch closes
   reserve_gate_.wait_for(job.ticket);
   reserve(job);
   turn.pass();
-  if (options_.format == TopicFormat::json) {
-    encoder_.encode_json(job);
-  } else {
-    for (const std::int32_t partition : job.touched) {
-      PartitionOutput& output = job.outputs[static_cast<std::size_t>(partition)];
-      std::size_t at = 0;
-      Offset offset = output.base;
-      for (const AppendUnit& unit : output.units) {
-        assign_base_offset(output.bytes.data() + at, offset, output.epoch);
-        offset += unit.offsets;
-        at += unit.size;
-      }
-    }
-  }
+  encoder_.encode_json(job);
 }
 
 // ---- in the order of the input
@@ -207,6 +199,19 @@ void AppendPipeline::reserve(Job& job) {
   }
 }
 
+void AppendPipeline::assign_offsets(Job& job) {
+  for (const std::int32_t partition : job.touched) {
+    PartitionOutput& output = job.outputs[static_cast<std::size_t>(partition)];
+    std::size_t at = 0;
+    Offset offset = output.base;
+    for (const AppendUnit& unit : output.units) {
+      assign_base_offset(output.bytes.data() + at, offset, output.epoch);
+      offset += unit.offsets;
+      at += unit.size;
+    }
+  }
+}
+
 bool AppendPipeline::give(Job& job) {
   try {
     append_job(job);
@@ -224,6 +229,10 @@ bool AppendPipeline::give(Job& job) {
 void AppendPipeline::append_job(Job& job) {
   if (job.failure) std::rethrow_exception(job.failure);
   if (job.restart) records_before_ = 0;
+  if (options_.format == TopicFormat::kafka) {
+    reserve(job);
+    assign_offsets(job);
+  }
   for (const std::int32_t partition : job.touched) {
     const auto p = static_cast<std::size_t>(partition);
     PartitionOutput& output = job.outputs[p];

@@ -94,6 +94,7 @@ class AppendPipeline {
   void close_all();
   void settle_all();
   void reserve(Job& job);
+  static void assign_offsets(Job& job);
   PartitionLog& log(std::int32_t partition);
   void note_durable(std::int32_t partition);
   [[noreturn]] void refuse(const Job& job) const;

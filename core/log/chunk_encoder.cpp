@@ -142,9 +142,14 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
   };
 
   const auto& records = chunk.parsed.records;
+  const bool runs = chunk.partition_of.empty() && options_.headers.empty();
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::int32_t partition = chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i];
     PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    if (runs) {
+      i += output.builder.add_plain(output.bytes, chunk.now_ms, std::span(records).subspan(i), batch_limit);
+      if (i == records.size()) break;
+    }
     const InputRecord& record = records[i];
     const bool plain = record.extra < 0 && options_.headers.empty();
     Fields fields;

@@ -119,7 +119,7 @@ TailScan scan_to_end(FileSystem& fs, const SegmentFile& segment, ScanRange range
   SegmentScanner scanner(*file, range, SegmentScanner::kDefaultChunk, ahead);
   Taking taking(result, sink);
   std::vector<std::unique_ptr<Job>> jobs;
-  for (unsigned i = 0; i < (large ? worker_count() : 1); ++i) jobs.push_back(std::make_unique<Job>());
+  for (unsigned i = 0; i < (large ? job_count() : 1); ++i) jobs.push_back(std::make_unique<Job>());
   run_ordered(
       jobs, [&](Job& job) { return scanner.next(job.chunk); }, [](Job& job) { job.sum(); },
       [&](const Job& job) { return taking.take(job), true; }, [](const Job&) { return true; },

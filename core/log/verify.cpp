@@ -33,7 +33,7 @@ Offset known_epochs_from(const PartitionFiles& files, const VerifyScope& scope,
 
 PartitionVerifier::PartitionVerifier(FileSystem& fs, ProblemSink sink, std::function<bool()> stopped)
     : fs_(fs), sink_(std::move(sink)), stopped_(std::move(stopped)), report_(sink_, totals_) {
-  for (unsigned i = 0; i < worker_count(); ++i) jobs_.push_back(std::make_unique<Job>());
+  for (unsigned i = 0; i < job_count(); ++i) jobs_.push_back(std::make_unique<Job>());
 }
 
 PartitionVerifier::~PartitionVerifier() = default;
