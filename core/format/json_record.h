@@ -36,11 +36,10 @@ class JsonRecordEncoder {
  public:
   /// Appends one record with its checksum.
   void encode(Buffer& out, Offset offset, const RecordView& record, const JsonFields& fields);
-  /// The same of a record that is only a key and a value, which nearly all are; but its checksum may be
-  /// missing until settle().
-  void encode_plain(Buffer& out, Offset offset, const std::optional<std::string_view>& key,
-                    const std::optional<std::string_view>& value, std::int64_t timestamp,
-                    LeaderEpoch leader_epoch);
+  /// The same of a record that is only a key and a value, which nearly all are. A null pointer or a negative
+  /// size is null.
+  void encode_plain(Buffer& out, Offset offset, const char* key, std::int32_t key_size, const char* value,
+                    std::int32_t value_size, std::int64_t timestamp, LeaderEpoch leader_epoch);
 
  private:
   void make_tail(std::int64_t timestamp, LeaderEpoch leader_epoch);

@@ -1,4 +1,5 @@
 // Writing json records; json_record.cpp reads them.
+#include <algorithm>
 #include <optional>
 
 #include "core/base/crc.h"
@@ -134,20 +135,28 @@ void JsonRecordEncoder::make_tail(std::int64_t timestamp, LeaderEpoch leader_epo
   tail_size_ = static_cast<std::size_t>(to - tail_.data());
 }
 
-void JsonRecordEncoder::encode_plain(Buffer& out, Offset offset, const std::optional<std::string_view>& key,
-                                     const std::optional<std::string_view>& value, std::int64_t timestamp,
+void JsonRecordEncoder::encode_plain(Buffer& out, Offset offset, const char* key, std::int32_t key_size,
+                                     const char* value, std::int32_t value_size, std::int64_t timestamp,
                                      LeaderEpoch leader_epoch) {
   if (tail_size_ == 0 || timestamp != tail_timestamp_ || leader_epoch != tail_epoch_) {
     make_tail(timestamp, leader_epoch);
   }
-  std::uint8_t* const unit =
-      out.room(256 + text_bound(key ? key->size() : 0) + text_bound(value ? value->size() : 0));
+  const auto text = [](const char* data, std::int32_t size) {
+    return std::string_view(data, static_cast<std::size_t>(size));
+  };
+  const std::size_t bound = text_bound(static_cast<std::size_t>(std::max(key_size, 0)) +
+                                       static_cast<std::size_t>(std::max(value_size, 0)));
+  std::uint8_t* const unit = out.room(256 + 2 * kJsonEscapeSlack + bound);
   store_be<std::int64_t>(unit, offset.value());
   char* to = reinterpret_cast<char*>(unit) + kUnitPrefix;
-  if (!key && value) {
-    to = put_member_text(put(to, "{\"key\":null,\"value"), *value);
+  if (key_size < 0 && value_size >= 0) {
+    to = put_member_text(put(to, "{\"key\":null,\"value"), text(value, value_size));
   } else {
-    to = put_member(put_member(to, "{\"key", key), ",\"value", value);
+    const auto nullable = [&](const char* data, std::int32_t size) {
+      return size < 0 ? std::nullopt : std::optional(text(data, size));
+    };
+    to = put_member(put_member(to, "{\"key", nullable(key, key_size)), ",\"value",
+                    nullable(value, value_size));
   }
   std::memcpy(to, tail_.data(), tail_.size());
   finish(out, unit, to + tail_size_);

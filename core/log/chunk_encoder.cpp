@@ -190,8 +190,8 @@ std::int64_t encode_record(EncodedChunk& chunk, PartitionOutput& output, Offset 
                            const InputRecord& record, const std::vector<HeaderView>& common,
                            bool append_time) {
   if (record.extra < 0 && common.empty()) {
-    chunk.json.encode_plain(output.bytes, offset, text_of(record.key, record.key_size),
-                            text_of(record.value, record.value_size), chunk.now_ms, output.epoch);
+    chunk.json.encode_plain(output.bytes, offset, record.key, record.key_size, record.value,
+                            record.value_size, chunk.now_ms, output.epoch);
     return chunk.now_ms;
   }
   const Fields fields = fields_of(chunk, record, common);
@@ -207,6 +207,37 @@ std::int64_t encode_record(EncodedChunk& chunk, PartitionOutput& output, Offset 
 
 }  // namespace
 
+// What encode_json() does, for records from `at` on that are only a key and a value of common size. Returns
+// the place of the first that is not, or that it must judge.
+std::size_t ChunkEncoder::encode_json_run(EncodedChunk& chunk, PartitionOutput& output,
+                                          std::size_t at) const {
+  constexpr std::size_t most = 1U << 20;
+  const auto& records = chunk.parsed.records;
+  const auto limit = static_cast<std::size_t>(options_.config.max_message_bytes);
+  const std::int64_t batch_size = options_.batch_size, now = chunk.now_ms;
+  const LeaderEpoch epoch = output.epoch;
+  const auto room = static_cast<std::size_t>(output.offsets) - output.units.size();
+  const std::size_t end = at + std::min(records.size() - at, room);
+  Offset offset = output.base + static_cast<std::int64_t>(output.units.size());
+  for (; at < end; ++at) {
+    const InputRecord& record = records[at];
+    if (record.extra >= 0 || payload_bytes(record) > most) break;
+    const std::size_t begin = output.bytes.size();
+    chunk.json.encode_plain(output.bytes, offset, record.key, record.key_size, record.value,
+                            record.value_size, now, epoch);
+    const std::size_t size = output.bytes.size() - begin;
+    if (size > limit) {
+      output.bytes.cut(begin);
+      break;
+    }
+    output.units.push_back({static_cast<std::uint32_t>(size), 1, now});
+    output.open_bytes += size;
+    if (static_cast<std::int64_t>(output.open_bytes) >= batch_size) output.close_json_border();
+    offset += 1;
+  }
+  return at;
+}
+
 // With a fault in the chunk this runs once before the reservation, to see which records are in batches that
 // closed.
 void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
@@ -221,15 +252,15 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
     output.open_bytes = 0;
     output.open_records = 0;
   }
-  auto close = [](PartitionOutput& output) {
-    output.close_border();
-    output.borders.back().offsets = static_cast<std::int64_t>(output.units.size());
-    output.open_bytes = 0;
-  };
+  const bool runs = chunk.partition_of.empty() && options_.headers.empty();
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto p =
         static_cast<std::size_t>(chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i]);
     PartitionOutput& output = chunk.outputs[p];
+    if (runs) {
+      i = encode_json_run(chunk, output, i);
+      if (i == records.size()) break;
+    }
     if (static_cast<std::int64_t>(output.units.size()) >= output.offsets) continue;  // cut off by a fault
     const std::size_t begin = output.bytes.size();
     const bool huge = payload_bytes(records[i]) > static_cast<std::size_t>(INT32_MAX) / 8;
@@ -250,11 +281,11 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
     }
     output.units.push_back({static_cast<std::uint32_t>(size), 1, timestamp});
     output.open_bytes += size;
-    if (static_cast<std::int64_t>(output.open_bytes) >= options_.batch_size) close(output);
+    if (static_cast<std::int64_t>(output.open_bytes) >= options_.batch_size) output.close_json_border();
   }
   for (const std::int32_t partition : chunk.touched) {
     PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
-    if (!chunk.parsed.fault && output.open_bytes > 0) close(output);
+    if (!chunk.parsed.fault && output.open_bytes > 0) output.close_json_border();
     if (!chunk.parsed.fault) continue;
     // Only whole batches before the fault are kept.
     const PartitionOutput::Border last =

@@ -115,6 +115,11 @@ struct PartitionOutput {
     builder.start();
   }
   void close_border() { borders.push_back({units.size(), offsets, bytes.size()}); }
+  /// The same where every record is a unit.
+  void close_json_border() {
+    borders.push_back({units.size(), static_cast<std::int64_t>(units.size()), bytes.size()});
+    open_bytes = 0;
+  }
 };
 
 /// A chunk on its way. Its buffers are reused for the next one.
@@ -151,6 +156,8 @@ class ChunkEncoder {
   void encode_json(EncodedChunk& chunk) const;
 
  private:
+  std::size_t encode_json_run(EncodedChunk& chunk, PartitionOutput& output, std::size_t at) const;
+
   const EncodeOptions& options_;
 };
 
