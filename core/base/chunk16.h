@@ -31,6 +31,8 @@ class Chunk16 {
   void store(char* to) const;
   /// All bits that one of them has: what is sought by its high bit is found in both at once.
   [[nodiscard]] Chunk16 operator|(Chunk16 other) const;
+  /// All bits that both have.
+  [[nodiscard]] Chunk16 operator&(Chunk16 other) const;
 
   /// Bytes that have a meaning within a JSON string: quote, backslash, control characters, and whatever is
   /// not ASCII.
@@ -43,6 +45,10 @@ class Chunk16 {
   [[nodiscard]] std::uint32_t json_quoting() const;
   /// The same as bytes: 0xff for each of them, 0 for any other. To look for them in many chunks at once.
   [[nodiscard]] Chunk16 marked_quoting() const;
+  /// 0xff for each `byte`, 0 for any other.
+  [[nodiscard]] Chunk16 marked(char byte) const;
+  /// 0xff for each control character, 0 for any other byte.
+  [[nodiscard]] Chunk16 marked_controls() const;
   /// Bytes from 0x80 on.
   [[nodiscard]] std::uint32_t non_ascii() const;
 
@@ -91,6 +97,14 @@ inline Chunk16 Chunk16::operator|(Chunk16 other) const {
   return Chunk16(_mm_or_si128(bytes_, other.bytes_));
 }
 
+inline Chunk16 Chunk16::operator&(Chunk16 other) const {
+  return Chunk16(_mm_and_si128(bytes_, other.bytes_));
+}
+
+inline Chunk16 Chunk16::marked(char byte) const {
+  return Chunk16(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8(byte)));
+}
+
 inline Chunk16 Chunk16::marked_stops() const {
   // With this bit turned the quote lies right above the controls and nothing else does. As signed numbers the
   // bytes from 0x80 on are negative, so one comparison finds all three.
@@ -104,15 +118,15 @@ inline std::uint32_t Chunk16::json_stops() const {
 }
 
 inline std::uint32_t Chunk16::json_escapes() const {
-  const __m128i quoting =
-      _mm_or_si128(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\')));
-  const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes_, _mm_set1_epi8(0x1f)), bytes_);
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(quoting, control)));
+  return (marked_quoting() | marked_controls()).non_ascii();
+}
+
+inline Chunk16 Chunk16::marked_controls() const {
+  return Chunk16(_mm_cmpeq_epi8(_mm_min_epu8(bytes_, _mm_set1_epi8(0x1f)), bytes_));
 }
 
 inline Chunk16 Chunk16::marked_quoting() const {
-  return Chunk16(
-      _mm_or_si128(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes_, _mm_set1_epi8('\\'))));
+  return marked('"') | marked('\\');
 }
 
 inline std::uint32_t Chunk16::json_quoting() const {
@@ -169,6 +183,25 @@ inline Chunk16 Chunk16::marked_stops() const {
     const std::uint8_t byte = bytes_[i];
     marks[i] = byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\' ? 0xff : 0;
   }
+  return Chunk16(marks);
+}
+
+inline Chunk16 Chunk16::operator&(Chunk16 other) const {
+  Bytes bytes = bytes_;
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] &= other.bytes_[i];
+  return Chunk16(bytes);
+}
+
+inline Chunk16 Chunk16::marked(char byte) const {
+  Bytes marks;
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    marks[i] = bytes_[i] == static_cast<std::uint8_t>(byte) ? 0xff : 0;
+  return Chunk16(marks);
+}
+
+inline Chunk16 Chunk16::marked_controls() const {
+  Bytes marks;
+  for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = bytes_[i] < 0x20 ? 0xff : 0;
   return Chunk16(marks);
 }
 
