@@ -135,7 +135,11 @@ inline bool copy_ascii_text(char* out, std::string_view text) {
 /// returns the place behind. Sets `non_ascii` if a byte above 0x7f occurs: whether it is UTF-8 is the
 /// caller's to know.
 inline char* put_json_escaped(char* out, std::string_view text, bool& non_ascii) {
-  if (text.size() >= Chunk16::kSize && detail::copy_ascii_text(out, text)) return out + text.size();
+  // (A text full of quotes mostly begins with one.)
+  if (text.size() >= Chunk16::kSize && Chunk16::load(text.data()).json_stops() == 0 &&
+      detail::copy_ascii_text(out, text)) {
+    return out + text.size();
+  }
   Chunk16 high = Chunk16::load_part("", 0);
   const std::size_t plain = detail::copy_plain(out, text, high);
   out += plain;
