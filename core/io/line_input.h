@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/buffer.h"
 #include "core/io/delimiter.h"
 #include "core/io/descriptor.h"
 
@@ -27,8 +26,8 @@ class InputChunk {
 
  private:
   friend class ChunkReader;
-  /// Never shrinks: only growing costs a clearing of memory. The content is the first size_ bytes.
-  std::vector<std::uint8_t> room_;
+  /// Never shrinks. The content is the first size_ bytes.
+  Buffer room_;
   std::size_t size_ = 0;
   std::uint64_t position_ = 0;
   bool unterminated_ = false;

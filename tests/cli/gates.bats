@@ -42,21 +42,21 @@ per_record() {
   for format in kafka json; do
     for count in 20000 60000; do "$TK" -d "new-$format-$count" topics create t --format $format -q; done
   done
-  per_record 420 "$TK -d new-kafka-{} produce t -q --sync none lines-{}"
-  per_record 650 "$TK -d new-json-{} produce t -q --sync none lines-{}"
+  per_record 290 "$TK -d new-kafka-{} produce t -q --sync none lines-{}"
+  per_record 580 "$TK -d new-json-{} produce t -q --sync none lines-{}"
 }
 
 @test "instructions a record: consume" {
   cd "$GATES"
-  per_record 290 "$TK -d kafka-{} consume t"
-  per_record 800 "$TK -d json-{} consume t"
+  per_record 265 "$TK -d kafka-{} consume t"
+  per_record 490 "$TK -d json-{} consume t"
 }
 
 @test "instructions a record: verify, dump-log" {
   cd "$GATES"
   per_record 45 "$TK -d kafka-{} verify t --quick"
-  per_record 210 "$TK -d kafka-{} verify t"
-  per_record 720 "$TK dump-log --print-data-log kafka-{}/t-0/$SEGMENT"
+  per_record 190 "$TK -d kafka-{} verify t"
+  per_record 580 "$TK dump-log --print-data-log kafka-{}/t-0/$SEGMENT"
 }
 
 @test "instructions of a start" {
