@@ -18,6 +18,7 @@ constexpr std::array kRows = {
     CommandRow{"dump-log", "Files", "show what log, index and checkpoint files hold", bind_dump_log},
     CommandRow{"verify", "Files", "check everything, change nothing", bind_verify},
     CommandRow{"recover", "Files", "repair partitions as opening after a crash does", bind_recover},
+    CommandRow{"rebalance", "Groups", "show who would read what", bind_rebalance},
     CommandRow{"completion", "Other", "print completions for a shell", bind_completion},
     CommandRow{"help", "Other", "show the help of a command", bind_help},
 };

@@ -39,6 +39,7 @@ void bind_consume(CommandSpec& spec);
 void bind_dump_log(CommandSpec& spec);
 void bind_verify(CommandSpec& spec);
 void bind_recover(CommandSpec& spec);
+void bind_rebalance(CommandSpec& spec);
 void bind_completion(CommandSpec& spec);
 void bind_help(CommandSpec& spec);
 

@@ -17,6 +17,7 @@ struct ConsumeOptions;
 struct DumpLogOptions;
 struct VerifyOptions;
 struct RecoverOptions;
+struct RebalanceOptions;
 
 int run_topics_create(const TopicsCreateOptions& options, Context& context);
 int run_topics_list(const TopicsListOptions& options, Context& context);
@@ -28,5 +29,6 @@ int run_consume(const ConsumeOptions& options, Context& context);
 int run_dump_log(const DumpLogOptions& options, Context& context);
 int run_verify(const VerifyOptions& options, Context& context);
 int run_recover(const RecoverOptions& options, Context& context);
+int run_rebalance_preview(const RebalanceOptions& options, Context& context);
 
 }  // namespace tk
