@@ -213,7 +213,7 @@ ParsedQuestion QuestionParser::parse() {
       no_such_name("a question", name, known);
     }
   });
-  if (!reader_.finish()) fail("more than one question");
+  if (!reader_.finish()) fail({});
   if (!has_partitions) fail("the question has no 'partitions'");
   if (!has_members) fail("the question has no 'members'");
   check_members(parsed.question);

@@ -13,6 +13,10 @@
 namespace tk {
 namespace {
 
+// Mostly two or three passes, rarely eight, are needed until nothing moves. Rules R3 and R4 together can go
+// round for ever, though: one gives a partition back, the other takes that back first.
+constexpr int kMostPasses = 100;
+
 /// The moves of one run, by where a partition began and where it is now; one that is home again is no move.
 class Moves {
  public:
@@ -158,7 +162,8 @@ bool General::improve_topic(TopicIndex t, bool only_unassigned) {
 
 bool General::improve(bool only_unassigned) {
   bool improved = false;
-  for (bool moved = true; moved;) {
+  bool moved = true;
+  for (int pass = 0; moved && pass < kMostPasses; ++pass) {
     moved = false;
     for (const TopicIndex t : topic_order_) {
       if (movable(t) && improve_topic(t, only_unassigned)) moved = true;
