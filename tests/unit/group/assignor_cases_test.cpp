@@ -13,7 +13,7 @@ using namespace tk::test;
 namespace {
 
 struct Case {
-  const char* id;
+  std::string id;
   const char* topics;
   const char* members;
   const char* owned;
