@@ -1,7 +1,7 @@
 """tk's assignors and Kafka's own on the same random questions.
 
 range, roundrobin and server-range must give the same answers. Where Kafka walks hash maps (sticky, cooperative-sticky,
-uniform) an answer must have the same sizes and as many moves; the two ways in which tk differs on purpose are known
+uniform) an answer must have the same sizes and as many moves; the way in which tk differs on purpose is known
 (`KNOWN`) and counted. Run by interop.py; alone, `assignors.py [GROUPS [SEED]]` prints how often each assignor agreed, and
 `assignors.py record FILE` writes the questions and Kafka's answers that tests/unit/group goes by."""
 import json
@@ -19,9 +19,7 @@ GROUPS = int(os.environ.get("TK_INTEROP_GROUPS", "3000"))
 # Kafka does not ask whether an older generation's owner still subscribes before it gives a partition back (groups.md 4.6,
 # R3): it fails, hands a topic to a member that does not want it, or comes to other sizes by way of such a move.
 GUARD = "Kafka gives back to a member that no longer subscribes"
-# Since KAFKA-18688 (4.1) anyone may keep the larger quota. tk goes by groups.md 4.8, where the first members have it.
-QUOTA = "more moves than Kafka 4.1 and newer: the first members have the larger quota"
-KNOWN = (GUARD, QUOTA)
+KNOWN = (GUARD,)
 
 
 def random_group(rnd):
@@ -135,9 +133,6 @@ def difference(question, mine, kafka):
         return GUARD
     if my_sizes != their_sizes:
         return f"other sizes ({mine['algorithm']})"
-    extra = sum(question["partitions"].values()) % len(question["members"])
-    if mine["algorithm"] == "homogeneous" and 0 < my_moves - their_moves <= extra:
-        return QUOTA
     return f"{'more' if my_moves > their_moves else 'fewer'} moves than Kafka ({mine['algorithm']})"
 
 
