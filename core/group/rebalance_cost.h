@@ -31,6 +31,8 @@ struct RebalanceCost {
   /// The fewest moves that any balanced assignment (within one) needs; nothing unless all members subscribe
   /// to the same topics.
   std::optional<std::int64_t> least_moved;
+
+  friend bool operator==(const RebalanceCost&, const RebalanceCost&) = default;
 };
 
 /// `question` is what led to `after`: who is a member, what each subscribes to, how many partitions there
