@@ -59,8 +59,10 @@ std::optional<GroupState> GroupStore::read(const std::string& group) const {
 std::optional<GroupState> GroupStore::at_this_moment(std::optional<GroupState> group,
                                                      const GroupTopics& topics) const {
   if (!group) return group;
-  GroupTurn turn{
-      .group = *group, .now_ms = std::max(now_ms(), group->last_now_ms), .topics = topics, .config = options_.config};
+  GroupTurn turn{.group = *group,
+                 .now_ms = std::max(now_ms(), group->last_now_ms),
+                 .topics = topics,
+                 .config = options_.config};
   catch_up(turn);
   group->last_now_ms = turn.now_ms;
   if (turn.remove_group) return std::nullopt;
@@ -76,8 +78,8 @@ std::unique_ptr<LockFile> GroupStore::open_lock(const std::string& group) const 
 }
 
 Error GroupStore::unknown_group(const std::string& group) const {
-  Error error =
-      Error(ErrorCode::group_id_not_found, fmt::format("there is no group '{}'", printable(group))).at(directory_);
+  Error error = Error(ErrorCode::group_id_not_found, fmt::format("there is no group '{}'", printable(group)))
+                    .at(directory_);
   const auto nearest = nearest_name(group, names());
   if (!nearest) return error;
   return std::move(error).hint(fmt::format("did you mean '{}'?", printable(*nearest)));
@@ -95,6 +97,7 @@ GroupStore::Outcome GroupStore::change(const std::string& group, const GroupTopi
                  .now_ms = std::max(clock_ms, state.last_now_ms),
                  .topics = topics,
                  .config = options_.config,
+                 .before = before ? &*before : nullptr,
                  .exists = before.has_value()};
   const bool regressed = clock_ms < state.last_now_ms;
   const bool caught_up = catch_up(turn);
@@ -137,7 +140,8 @@ void GroupStore::write(const std::string& key, const std::optional<GroupState>& 
         .at(path_of(group_state_name(key)))
         .hint("this is a mistake of the program: please report it with the group's file");
   }
-  replace_atomically(fs_, path_of(group_state_name(key)), as_bytes(format_group_file(group)), options_.durable);
+  replace_atomically(fs_, path_of(group_state_name(key)), as_bytes(format_group_file(group)),
+                     options_.durable);
 }
 
 GroupStore::Outcome GroupStore::save(const std::string& key, const std::optional<GroupState>& before,

@@ -43,6 +43,8 @@ struct GroupTurn {
   std::int64_t now_ms = 0;
   const GroupTopics& topics;
   GroupConfig config = {};
+  /// As the file has it, before any deadline; null if there is none.
+  const GroupState* before = nullptr;
   /// False if there is no file: the group begins with what this turn does.
   bool exists = true;
   /// Set when nothing of the group is left: its file goes.

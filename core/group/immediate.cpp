@@ -30,10 +30,9 @@ void hand_out(GroupTurn& turn, const Assignment& wanted, bool incremental) {
 
 namespace immediate {
 
-void rebalance(GroupTurn& turn) {
+void rebalance(GroupTurn& turn, const Assignment& before) {
   GroupState& group = turn.group;
   const bool cooperative = group.assignor == Assignor::cooperative_sticky;
-  const Assignment before = assignment_of(group);
   group.partition_counts = count_partitions(turn);
   ++group.generation;
   turn.enter(group.members.empty() ? GroupPhase::empty : GroupPhase::stable);
@@ -49,6 +48,7 @@ void rebalance(GroupTurn& turn) {
 
 MemberReply join(GroupTurn& turn, const std::string& id, const JoinRequest& request) {
   GroupState& group = turn.group;
+  const Assignment before = assignment_of(group);
   bool changed = false;
   const auto at = group.members.find(id);
   if (at == group.members.end()) {
@@ -61,13 +61,14 @@ MemberReply join(GroupTurn& turn, const std::string& id, const JoinRequest& requ
   GroupMember& member = group.members.at(id);
   renew_session(member, turn.now_ms);
   renew_poll(member, turn.now_ms);
-  if (changed || group.partition_counts != count_partitions(turn)) rebalance(turn);
+  if (changed || group.partition_counts != count_partitions(turn)) rebalance(turn, before);
   return {.member = id, .status = member_status(group, id)};
 }
 
 void remove(GroupTurn& turn, const std::string& id) {
+  const Assignment before = assignment_of(turn.group);
   erase_member(turn.group, id);
-  rebalance(turn);
+  rebalance(turn, before);
 }
 
 // The second phase of the cooperative assignor comes when the last one has let go.
@@ -76,7 +77,7 @@ void acknowledge(GroupTurn& turn, GroupMember& member) {
   member.revoking.clear();
   const auto& members = turn.group.members;
   const bool all = std::ranges::all_of(members, [](const auto& m) { return m.second.revoking.empty(); });
-  if (all) rebalance(turn);
+  if (all) rebalance(turn, assignment_of(turn.group));
 }
 
 }  // namespace immediate

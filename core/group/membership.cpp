@@ -23,8 +23,9 @@ void check_name(std::string_view what, std::string_view name) {
 void check_times(const JoinRequest& request) {
   const std::int64_t session = request.session_timeout_ms.value_or(0);
   if (session < 0 || session > kLongestSession) {
-    throw Error(ErrorCode::invalid_session_timeout,
-                fmt::format("a session of {} ms is not from 0 (without end) to {}", session, kLongestSession));
+    throw Error(
+        ErrorCode::invalid_session_timeout,
+        fmt::format("a session of {} ms is not from 0 (without end) to {}", session, kLongestSession));
   }
 }
 
@@ -98,10 +99,11 @@ void check_assignor(const GroupState& group, const JoinRequest& request) {
 void check_instance(const GroupState& group, const std::string& id, const JoinRequest& request) {
   const auto at = group.members.find(id);
   if (at == group.members.end() || at->second.instance == request.instance || !request.instance) return;
-  throw Error(ErrorCode::fenced_instance_id,
-              fmt::format("'{}' is a member already, {}", printable(id),
-                          at->second.instance ? fmt::format("as instance '{}'", printable(*at->second.instance))
-                                              : std::string("without an instance")));
+  throw Error(
+      ErrorCode::fenced_instance_id,
+      fmt::format("'{}' is a member already, {}", printable(id),
+                  at->second.instance ? fmt::format("as instance '{}'", printable(*at->second.instance))
+                                      : std::string("without an instance")));
 }
 
 std::string id_of(const GroupState& group, const JoinRequest& request) {
@@ -144,9 +146,8 @@ GroupMember& add_member(GroupTurn& turn, const std::string& id, GroupMember memb
 GroupMember& replace_static_member(GroupTurn& turn, const std::string& old_id, const std::string& new_id) {
   GroupState& group = turn.group;
   if (group.members.contains(new_id)) {
-    throw Error(ErrorCode::fenced_instance_id,
-                fmt::format("'{}' is another member of group '{}' already", printable(new_id),
-                            printable(group.group)));
+    throw Error(ErrorCode::fenced_instance_id, fmt::format("'{}' is another member of group '{}' already",
+                                                           printable(new_id), printable(group.group)));
   }
   GroupMember member = group.members.at(old_id);
   const bool pending_sync = group.rebalance.pending_sync.contains(old_id);
@@ -200,7 +201,8 @@ MemberReply join(GroupTurn& turn, const JoinRequest& given) {
     case GroupProtocol::immediate:
       break;
   }
-  const auto known = request.instance ? group.static_members.find(*request.instance) : group.static_members.end();
+  const auto known =
+      request.instance ? group.static_members.find(*request.instance) : group.static_members.end();
   if (known == group.static_members.end() || known->second == id) return immediate::join(turn, id, request);
   // KIP-345: the instance has restarted; it goes on with what it had.
   GroupMember& member = replace_static_member(turn, std::string(known->second), id);
@@ -208,7 +210,8 @@ MemberReply join(GroupTurn& turn, const JoinRequest& given) {
   turn.note("join", id);
   renew_session(member, turn.now_ms);
   renew_poll(member, turn.now_ms);
-  return {.member = id, .status = member_status(group, id), .subscription_changed_without_rebalance = changed};
+  return {
+      .member = id, .status = member_status(group, id), .subscription_changed_without_rebalance = changed};
 }
 
 MemberReply leave(GroupTurn& turn, const LeaveRequest& request) {
@@ -240,7 +243,7 @@ void notice_partitions(GroupTurn& turn) {
   if (group.members.empty() || group.partition_counts == count_partitions(turn)) return;
   switch (group.protocol) {
     case GroupProtocol::immediate:
-      return immediate::rebalance(turn);
+      return immediate::rebalance(turn, assignment_of(group));
     case GroupProtocol::classic:
       return notice_partitions_classic(turn);
     case GroupProtocol::consumer:

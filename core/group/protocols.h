@@ -22,7 +22,8 @@ namespace immediate {
 MemberReply join(GroupTurn& turn, const std::string& id, const JoinRequest& request);
 void remove(GroupTurn& turn, const std::string& id);
 void acknowledge(GroupTurn& turn, GroupMember& member);
-void rebalance(GroupTurn& turn);
+/// `before`: what members had, those that are gone included.
+void rebalance(GroupTurn& turn, const Assignment& before);
 }  // namespace immediate
 
 namespace classic {
