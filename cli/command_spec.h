@@ -28,7 +28,7 @@ template <class T>
 using Choices = std::vector<std::pair<std::string_view, T>>;
 
 /// What the shell offers for an argument that is not an option.
-enum class Completes : std::uint8_t { nothing, shells, topics, topic_then_files, topics_or_files };
+enum class Completes : std::uint8_t { nothing, shells, topics, topic_then_files, topics_or_files, groups };
 
 class CommandSpec {
  public:

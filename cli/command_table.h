@@ -39,6 +39,15 @@ void bind_consume(CommandSpec& spec);
 void bind_dump_log(CommandSpec& spec);
 void bind_verify(CommandSpec& spec);
 void bind_recover(CommandSpec& spec);
+void bind_rebalance(CommandSpec& spec);
+void bind_commit(CommandSpec& spec);
+void bind_groups_list(CommandSpec& spec);
+void bind_groups_describe(CommandSpec& spec);
+void bind_groups_events(CommandSpec& spec);
+void bind_groups_export(CommandSpec& spec);
+void bind_groups_delete(CommandSpec& spec);
+void bind_groups_delete_offsets(CommandSpec& spec);
+void bind_groups_reset_offsets(CommandSpec& spec);
 void bind_completion(CommandSpec& spec);
 void bind_help(CommandSpec& spec);
 

@@ -37,6 +37,8 @@ std::string_view kind_of(Completes completes) {
       return "nothing";
     case Completes::topics:
       return "topics";
+    case Completes::groups:
+      return "groups";
     case Completes::topic_then_files:
     case Completes::topics_or_files:
       return "topics_or_files";
@@ -70,6 +72,12 @@ _tk_topics() {
   local -a dir=()
   [[ -n $1 ]] && dir=(-d "${1/#\~/$HOME}")
   tk topics list --json "${dir[@]}" 2>/dev/null | sed -n 's/^{"topic":"\([^"]*\)".*/\1/p'
+}
+
+_tk_groups() {
+  local -a dir=()
+  [[ -n $1 ]] && dir=(-d "${1/#\~/$HOME}")
+  tk groups list --json "${dir[@]}" 2>/dev/null | sed -n 's/^{"group":"\([^"]*\)".*/\1/p'
 }
 
 _tk() {
@@ -116,6 +124,7 @@ constexpr std::string_view kTail = R"sh(  esac
   fi
   case $kind in
     topics) words=$(_tk_topics "$dir") ;;
+    groups) words=$(_tk_groups "$dir") ;;
     topics_or_files)
       words=$(_tk_topics "$dir")
       compopt -o default 2>/dev/null ;;

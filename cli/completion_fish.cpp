@@ -44,6 +44,8 @@ std::string argument_lines(const std::string& condition, Completes completes) {
       return fmt::format("complete -c tk -f -n {} -a 'bash zsh fish'\n", quoted(condition));
     case Completes::topics:
       return fmt::format("complete -c tk -f -n {} -a '(__tk_topics)'\n", quoted(condition));
+    case Completes::groups:
+      return fmt::format("complete -c tk -f -n {} -a '(__tk_groups)'\n", quoted(condition));
     case Completes::topic_then_files:
     case Completes::topics_or_files:
       return fmt::format("complete -c tk -F -n {} -a '(__tk_topics)'\n", quoted(condition));
@@ -90,6 +92,11 @@ end
 function __tk_prefix
     __tk_scan
     test "$__tk_words" = "$argv"
+end
+
+function __tk_groups
+    __tk_scan
+    tk groups list --json $__tk_dir 2>/dev/null | sed -n 's/^{"group":"\([^"]*\)".*/\1/p'
 end
 
 function __tk_topics

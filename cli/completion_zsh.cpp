@@ -59,6 +59,8 @@ std::string_view arguments_of(Completes completes) {
       return " \\\n    '1:shell:(bash zsh fish)'";
     case Completes::topics:
       return " \\\n    '*:topic:_tk_topics'";
+    case Completes::groups:
+      return " \\\n    '1:group:_tk_groups'";
     case Completes::topic_then_files:
       return " \\\n    '1:topic:_tk_topics' \\\n    '*:file:_files'";
     case Completes::topics_or_files:
@@ -108,6 +110,12 @@ _tk_topics() {
   local -a topics
   topics=(${(f)"$(tk topics list --json $tk_dir 2>/dev/null | sed -n 's/^{"topic":"\([^"]*\)".*/\1/p')"})
   compadd -a topics
+}
+
+_tk_groups() {
+  local -a groups
+  groups=(${(f)"$(tk groups list --json $tk_dir 2>/dev/null | sed -n 's/^{"group":"\([^"]*\)".*/\1/p')"})
+  compadd -a groups
 }
 
 _tk_topics_or_files() {

@@ -35,7 +35,7 @@ std::string option_groups(const CommandSpec& spec) {
 }
 
 void append_row(std::string& text, const CommandRow& row) {
-  text += fmt::format("  {:<18}{}\n", row.name, row.purpose);
+  text += fmt::format("  {:<23}{}\n", row.name, row.purpose);
 }
 
 }  // namespace

@@ -111,6 +111,11 @@ std::int64_t parse_time_value(const std::string& text, std::int64_t now_ms) {
   usage_error(fmt::format("'{}' is not a time: epoch ms, 2026-11-29T10:00:00Z, or -15m", text));
 }
 
+std::int64_t parse_duration_value(const std::string& text) {
+  if (const auto duration = parse_duration(text)) return *duration;
+  usage_error(fmt::format("'{}' is not a length of time: PT10S, or 10s, 15m, 2h, 7d", text));
+}
+
 OffsetSpec parse_offset_spec(const std::string& text, std::int64_t now_ms) {
   using Kind = OffsetSpec::Kind;
   if (text == "beginning" || text == "earliest") return {Kind::beginning, 0};

@@ -31,6 +31,9 @@ std::int64_t parse_bytes(const std::string& text);
 /// A point in time in ms (text.h); relative ones count from `now_ms`.
 std::int64_t parse_time_value(const std::string& text, std::int64_t now_ms);
 
+/// A length of time in ms (text.h).
+std::int64_t parse_duration_value(const std::string& text);
+
 /// beginning, earliest, end, latest, N, -N, @TIME.
 OffsetSpec parse_offset_spec(const std::string& text, std::int64_t now_ms);
 /// end, N, @TIME.

@@ -17,6 +17,15 @@ struct ConsumeOptions;
 struct DumpLogOptions;
 struct VerifyOptions;
 struct RecoverOptions;
+struct RebalanceOptions;
+struct CommitOptions;
+struct GroupsListOptions;
+struct GroupsDescribeOptions;
+struct GroupsEventsOptions;
+struct GroupsExportOptions;
+struct GroupsDeleteOptions;
+struct GroupsDeleteOffsetsOptions;
+struct GroupsResetOptions;
 
 int run_topics_create(const TopicsCreateOptions& options, Context& context);
 int run_topics_list(const TopicsListOptions& options, Context& context);
@@ -28,5 +37,15 @@ int run_consume(const ConsumeOptions& options, Context& context);
 int run_dump_log(const DumpLogOptions& options, Context& context);
 int run_verify(const VerifyOptions& options, Context& context);
 int run_recover(const RecoverOptions& options, Context& context);
+int run_rebalance(const RebalanceOptions& options, Context& context);
+int run_rebalance_preview(const RebalanceOptions& options, Context& context);
+int run_commit(const CommitOptions& options, Context& context);
+int run_groups_list(const GroupsListOptions& options, Context& context);
+int run_groups_describe(const GroupsDescribeOptions& options, Context& context);
+int run_groups_events(const GroupsEventsOptions& options, Context& context);
+int run_groups_export(const GroupsExportOptions& options, Context& context);
+int run_groups_delete(const GroupsDeleteOptions& options, Context& context);
+int run_groups_delete_offsets(const GroupsDeleteOffsetsOptions& options, Context& context);
+int run_groups_reset_offsets(const GroupsResetOptions& options, Context& context);
 
 }  // namespace tk

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kafka's own storage engine as a test partner (tests/interop): needs a JDK of 17 or newer, and Maven for the first run.
-# Takes TK_INTEROP_SECONDS (default 120) for the random part. The last line is `N passed, N failed`, or `skipped: ...`.
+# Kafka's own storage engine and assignors as test partners (tests/interop): needs a JDK of 17 or newer, and Maven for the
+# first run. Takes TK_INTEROP_SECONDS (default 120) for the random logs, and asks about TK_INTEROP_GROUPS (3000) groups. The last line is `N passed, N failed`, or `skipped: ...`.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tk=${TK:-$root/build/release/tk}
 if [ ! -x "$tk" ]; then

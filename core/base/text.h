@@ -26,6 +26,9 @@ std::optional<std::int64_t> parse_size(std::string_view text);
 /// fractions optional), or relative to `now_ms` ("-15m", "-2h", "-7d", "-30s", "-10ms"). Nothing if it is
 /// none of them.
 std::optional<std::int64_t> parse_time(std::string_view text, std::int64_t now_ms);
+/// A length of time in ms: ISO-8601 ("PT10S", "P1DT2H", "PT0.5S"; no years and months, nothing negative), or
+/// "500ms", "10s", "15m", "2h", "7d". Nothing if it is neither.
+std::optional<std::int64_t> parse_duration(std::string_view text);
 /// ISO-8601 in UTC with milliseconds.
 std::string format_time(std::int64_t ms);
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -103,13 +104,14 @@ struct Unit {
   std::int64_t ms;
 };
 
+constexpr std::array kUnits = {Unit{"ms", 1}, Unit{"s", kMsPerSecond}, Unit{"m", kMsPerMinute},
+                               Unit{"h", kMsPerHour}, Unit{"d", kMsPerDay}};
+
 std::optional<std::int64_t> parse_time_ago(std::string_view text, std::int64_t now_ms) {
-  constexpr std::array units = {Unit{"ms", 1}, Unit{"s", kMsPerSecond}, Unit{"m", kMsPerMinute},
-                                Unit{"h", kMsPerHour}, Unit{"d", kMsPerDay}};
   const std::size_t digits_end = text.find_first_not_of("0123456789", 1);
   if (!text.starts_with('-') || digits_end == std::string_view::npos) return std::nullopt;
   const auto negative_count = parse_int(text.substr(0, digits_end));
-  for (const Unit& unit : units) {
+  for (const Unit& unit : kUnits) {
     if (!negative_count || text.substr(digits_end) != unit.name) continue;
     std::int64_t ms = 0;
     if (__builtin_mul_overflow(*negative_count, unit.ms, &ms)) return std::nullopt;
@@ -117,6 +119,76 @@ std::optional<std::int64_t> parse_time_ago(std::string_view text, std::int64_t n
     return ms;
   }
   return std::nullopt;
+}
+
+// "10s": digits and one unit.
+std::optional<std::int64_t> parse_plain_duration(std::string_view text) {
+  const std::size_t digits_end = text.find_first_not_of("0123456789");
+  if (digits_end == 0 || digits_end == std::string_view::npos) return std::nullopt;
+  const auto count = parse_int(text.substr(0, digits_end));
+  for (const Unit& unit : kUnits) {
+    if (!count || text.substr(digits_end) != unit.name) continue;
+    std::int64_t ms = 0;
+    if (__builtin_mul_overflow(*count, unit.ms, &ms)) return std::nullopt;
+    return ms;
+  }
+  return std::nullopt;
+}
+
+// The part of an ISO duration that begins `text`, "2H" or "0.5S", which is removed; only units from `from` on
+// may come, and `from` goes on behind the one that did.
+std::optional<std::int64_t> take_duration_part(std::string_view& text, std::string_view units,
+                                               std::size_t& from) {
+  const std::size_t digits_end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto whole = parse_int(text.substr(0, digits_end));
+  if (digits_end == 0 || !whole) return std::nullopt;
+  text.remove_prefix(digits_end);
+  std::int64_t thousandths = 0;
+  bool fraction = false;
+  if (text.starts_with('.') || text.starts_with(',')) {
+    Fields fields(text.substr(1));
+    thousandths = fields.thousandths();
+    if (!fields.ok()) return std::nullopt;
+    fraction = true;
+    text.remove_prefix(std::min(text.find_first_not_of("0123456789", 1), text.size()));
+  }
+  const std::size_t unit = text.empty() ? std::string_view::npos : units.find(text.front(), from);
+  if (unit == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(1);
+  from = unit + 1;
+  const char name = units[unit];
+  if (fraction && name != 'S') return std::nullopt;
+  const std::int64_t scale = name == 'D'   ? kMsPerDay
+                             : name == 'H' ? kMsPerHour
+                             : name == 'M' ? kMsPerMinute
+                                           : kMsPerSecond;
+  std::int64_t ms = 0;
+  if (__builtin_mul_overflow(*whole, scale, &ms) || __builtin_add_overflow(ms, thousandths, &ms))
+    return std::nullopt;
+  return ms;
+}
+
+std::optional<std::int64_t> parse_iso_duration(std::string_view text) {
+  if (!text.starts_with('P')) return std::nullopt;
+  text.remove_prefix(1);
+  std::int64_t sum = 0;
+  bool any = false;
+  for (const std::string_view units : {"D", "HMS"}) {
+    if (units == "HMS") {
+      if (text.empty()) break;
+      if (!text.starts_with('T')) return std::nullopt;
+      text.remove_prefix(1);
+      if (text.empty()) return std::nullopt;
+    }
+    std::size_t from = 0;
+    while (!text.empty() && !text.starts_with('T')) {
+      const auto part = take_duration_part(text, units, from);
+      if (!part || __builtin_add_overflow(sum, *part, &sum)) return std::nullopt;
+      any = true;
+    }
+  }
+  if (!any || !text.empty()) return std::nullopt;
+  return sum;
 }
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
@@ -129,6 +201,11 @@ std::optional<std::int64_t> parse_time(std::string_view text, std::int64_t now_m
   if (const auto ms = parse_int(text)) return ms;
   if (const auto ms = parse_time_ago(text, now_ms)) return ms;
   return parse_iso8601(text);
+}
+
+std::optional<std::int64_t> parse_duration(std::string_view text) {
+  if (const auto ms = parse_plain_duration(text)) return ms;
+  return parse_iso_duration(text);
 }
 
 std::string format_time(std::int64_t ms) {

@@ -28,7 +28,9 @@ bool is_known_file(std::string_view name) {
   };
   if (std::ranges::find(known, name) != std::end(known)) return true;
   if (std::ranges::find(kOffsetCheckpoints, name) != std::end(kOffsetCheckpoints)) return true;
-  return name.starts_with("group-") && (name.ends_with(".json") || name.ends_with(".lock"));
+  if (!name.starts_with("group-")) return false;
+  const bool set_aside = name.find(".json.damaged-") != std::string_view::npos;
+  return name.ends_with(".json") || name.ends_with(".lock") || name.ends_with(".events.ndjson") || set_aside;
 }
 
 /// An unfinished replacement of a known file.

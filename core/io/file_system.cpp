@@ -60,20 +60,20 @@ std::string read_whole(FileSystem& fs, const std::string& path, std::uint64_t li
   return content;
 }
 
-void replace_atomically(FileSystem& fs, const std::string& path, ByteView content) {
+void replace_atomically(FileSystem& fs, const std::string& path, ByteView content, bool durable) {
   const std::string temporary = path + ".tmp";
   // A leftover is removed, not reused: it may be a link to something else.
   fs.remove(temporary);
   const auto file = fs.open(temporary, OpenMode::create_new);
   try {
     file->write_at(0, content);
-    file->sync();
+    if (durable) file->sync();
     fs.rename(temporary, path);
   } catch (...) {
     remove_quietly(fs, temporary);
     throw;
   }
-  fs.sync_directory(parent_path(path));
+  if (durable) fs.sync_directory(parent_path(path));
 }
 
 }  // namespace tk

@@ -86,6 +86,7 @@ class Store {
   static Store open_for_writing(FileSystem& fs, const std::string& directory, const Options& options);
 
   [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] FileSystem& file_system() const { return *fs_; }
   /// True if the directory belongs to a Kafka broker.
   [[nodiscard]] bool is_broker() const { return is_broker_; }
   /// What was found and is none of the log's: one line each.

@@ -15,7 +15,7 @@ tk() {
 }
 
 commands=("topics create" "topics list" "topics describe" "topics alter" "topics delete" produce consume
-  dump-log verify recover completion help)
+  dump-log verify recover rebalance completion help)
 
 @test "every command has help with a purpose, options and examples" {
   for command in "${commands[@]}"; do
@@ -51,7 +51,7 @@ commands=("topics create" "topics list" "topics describe" "topics alter" "topics
     tk $arguments
     [ "$status" -eq 0 ]
     for command in "${commands[@]}"; do [[ $out == *"  $command "* ]]; done
-    for group in Topics: Records: Files:; do grep -qx "$group" out; done
+    for group in Topics: Records: Files: Groups:; do grep -qx "$group" out; done
   done
   tk topics --help
   [ "$status" -eq 0 ]
@@ -118,6 +118,8 @@ topics list x|unexpected argument 'x'
 dump-log --offsets 9:3|ends before
 recover --salvage --truncate|exclude each other
 recover --sync batch|none of end, none
+rebalance|give --preview
+rebalance --preview --assignor stiky|did you mean 'sticky'
 completion tcsh|'tcsh'
 --color pink topics list|none of auto, always, never
 -x topics list|unknown option '-x'

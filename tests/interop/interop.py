@@ -1,5 +1,6 @@
 """tk and Kafka's own storage engine on the same files: each reads what the other wrote, the indexes are the same bytes,
-and after damage both come to the same end. Run by scripts/interop-kafka.sh; the last line is `N passed, N failed`."""
+and after damage both come to the same end; tk's assignors and Kafka's on the same groups. Run by
+scripts/interop-kafka.sh; the last line is `N passed, N failed`."""
 import json
 import os
 import random
@@ -8,6 +9,7 @@ import sys
 import tempfile
 import time
 
+import assignors
 from partners import Kafka, flat, segments, tk, tk_records, tk_rows
 from specs import CODECS, START, expected, random_spec, written_by_tk
 
@@ -268,6 +270,8 @@ def check_random_logs():
 
 
 try:
+    for outcome in assignors.checks():
+        check(*outcome)
     check_everything_tk_writes()
     check_random_logs()
 except Exception as e:  # one more failure, and the totals all the same

@@ -1,0 +1,13 @@
+// Absolute deadlines instead of timers: whoever takes a turn at a group first does what has fallen due
+// (groups.md §1).
+#pragma once
+
+#include "core/group/group_turn.h"
+
+namespace tk {
+
+/// Fires every deadline up to the turn's time, each at its own moment and in order, then drops the offsets
+/// whose retention has passed (groups.md §7.6). True if anything changed.
+bool catch_up(GroupTurn& turn);
+
+}  // namespace tk
