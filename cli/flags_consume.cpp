@@ -1,4 +1,5 @@
 // tk consume (cli.md §4).
+#include <algorithm>
 #include <memory>
 #include <regex>
 
@@ -17,7 +18,8 @@ void add_range(CommandSpec& spec, ConsumeOptions* to) {
   spec.group("What is read");
   spec.list("-p,--partition", "N", "only this partition (repeatable)",
             [to](const std::string& text) { to->partitions.push_back(parse_partition(text)); });
-  spec.value("-o,--offset", "SPEC", "from beginning, end, N, -N (the last N), @TIME (default: beginning)",
+  spec.value("-o,--offset", "SPEC",
+             "from beginning, end, N, -N (the last N), @TIME, stored (default: beginning; with -g: stored)",
              [to, &spec](const std::string& text) { to->offset = parse_offset_spec(text, spec.now_ms()); });
   spec.flag("--from-beginning", "the same as -o beginning", [to] { to->offset = {}; });
   spec.value("--until", "SPEC", "stop before OFFSET, @TIME, end (the default without -F)",
@@ -51,6 +53,61 @@ void add_selection(CommandSpec& spec, ConsumeOptions* to) {
                      "one by one (default), or merged by timestamp", to->order);
   spec.choice<OnDamage>("--on-damage", {{"skip", OnDamage::skip}, {"stop", OnDamage::stop}},
                         "go on after a damaged batch (default), or stop; exit 3", to->on_damage);
+}
+
+/// Settings of the member are kept apart until it is known whether there is one.
+void add_group(CommandSpec& spec, GroupReading* to) {
+  spec.group("As a member of a consumer group");
+  spec.value("-g,--group", "G", "what the group assigns, from where it left off",
+             [to](const std::string& text) { to->group = text; });
+  spec.value("--member", "M", "as this member, who stays one (default: one while the process runs)",
+             [to](const std::string& text) { to->member = text; });
+  spec.value("--instance", "I", "as a static member, who keeps its partitions over a restart",
+             [to](const std::string& text) { to->instance = text; });
+  spec.value("--session-timeout", "MS", "expelled when not heard of for so long (45000; 0: never)",
+             [to](const std::string& text) { to->session_timeout_ms = parse_number(text); });
+  spec.value("--max-poll-interval", "MS",
+             "expelled when no record was asked for in so long (300000; 0: never)",
+             [to](const std::string& text) { to->max_poll_interval_ms = parse_number(text); });
+  spec.value(
+      "--heartbeat-ms", "MS", "how often the group is heard of at least (3000)",
+      [to](const std::string& text) { to->heartbeat_ms = std::max<std::int64_t>(1, parse_number(text)); });
+  spec.value("--commit", "WHEN", "end (default: also before partitions are given up), every=N records, none",
+             [to](const std::string& text) {
+               constexpr std::string_view every = "every=";
+               to->commits = text != "none";
+               if (text.starts_with(every)) {
+                 to->commit_every = parse_number(text.substr(every.size()));
+                 if (*to->commit_every < 1) usage_error("'" + text + "': at least one record");
+               } else if (text != "end" && text != "none") {
+                 usage_error("'" + text + "' is not end, every=N or none");
+               }
+             });
+  spec.value("--reset", "POLICY",
+             "begin without a usable commit at earliest (default), latest, none (exit 4), by_duration:D",
+             [to](const std::string& text) { to->reset = parse_reset_policy(text); });
+}
+
+void check_group(const CommandSpec& spec, ConsumeOptions* to, const GroupReading& group) {
+  const bool asked = spec.count("group") > 0;
+  for (const char* const flag :
+       {"member", "instance", "session-timeout", "max-poll-interval", "heartbeat-ms", "commit", "reset"}) {
+    if (!asked && spec.count(flag) > 0)
+      usage_error(std::string("--") + flag + " is for members: give -g GROUP, too");
+  }
+  if (!asked) {
+    if (to->offset.kind == OffsetSpec::Kind::stored)
+      usage_error("only a group has a stored offset: give -g GROUP, too");
+    return;
+  }
+  if (!to->partitions.empty()) usage_error("-p with -g: which partitions are read is for the group to say");
+  if (to->order == ConsumeOptions::Order::time)
+    usage_error("--order time with -g: a member reads partition by partition");
+  if (group.member && group.member->empty()) usage_error("the member's id is empty");
+  if (spec.count("offset") == 0 && spec.count("from-beginning") == 0)
+    to->offset.kind = OffsetSpec::Kind::stored;
+  if (spec.count("on-damage") == 0) to->on_damage = ConsumeOptions::OnDamage::stop;
+  to->group = group;
 }
 
 void add_output(CommandSpec& spec, ConsumeOptions* to) {
@@ -93,19 +150,23 @@ void check_output(const CommandSpec& spec, ConsumeOptions* to) {
 void bind_consume(CommandSpec& spec) {
   auto options = std::make_shared<ConsumeOptions>();
   auto* to = options.get();
+  auto group = std::make_shared<GroupReading>();
   spec.usage("TOPIC[-P]...", Completes::topics);
   add_topics(spec, to->topics);
   add_range(spec, to);
   add_selection(spec, to);
+  add_group(spec, group.get());
   add_output(spec, to);
-  spec.check([&spec, to] {
+  spec.check([&spec, to, group] {
     if (to->topics.empty()) usage_error("no topic given");
     if (to->follow && spec.count("until") == 0) to->until.kind = UntilSpec::Kind::never;
     check_output(spec, to);
+    check_group(spec, to, *group);
   });
   spec.example("tk consume orders -o -10 -K :");
   spec.example("tk consume orders-0 -J --from-beginning | jq .value");
   spec.example("tk consume orders -o @-15m -F -f '%p %o %k=%s\\n'");
+  spec.example("tk consume orders -g billing -F --commit every=1000 | ./bill");
   spec.run([options](Context& context) { return run_consume(*options, context); });
 }
 

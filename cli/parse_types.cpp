@@ -120,12 +120,24 @@ OffsetSpec parse_offset_spec(const std::string& text, std::int64_t now_ms) {
   using Kind = OffsetSpec::Kind;
   if (text == "beginning" || text == "earliest") return {Kind::beginning, 0};
   if (text == "end" || text == "latest") return {Kind::end, 0};
+  if (text == "stored") return {Kind::stored, 0};
   if (text.starts_with('@')) return {Kind::time, parse_time_value(text.substr(1), now_ms)};
   if (const auto offset = parse_digits(text)) return {Kind::at, *offset};
   if (text.starts_with('-')) {
     if (const auto count = parse_digits(std::string_view(text).substr(1))) return {Kind::last, *count};
   }
-  usage_error(fmt::format("'{}' is not a place to start: beginning, end, N, -N or @TIME", text));
+  usage_error(fmt::format("'{}' is not a place to start: beginning, end, stored, N, -N or @TIME", text));
+}
+
+ResetPolicy parse_reset_policy(const std::string& text) {
+  using Kind = ResetPolicy::Kind;
+  constexpr std::string_view duration = "by_duration:";
+  if (text == "earliest") return {Kind::earliest, 0};
+  if (text == "latest") return {Kind::latest, 0};
+  if (text == "none") return {Kind::none, 0};
+  if (text.starts_with(duration))
+    return {Kind::by_duration, parse_duration_value(text.substr(duration.size()))};
+  usage_error(fmt::format("'{}' is not earliest, latest, none or by_duration:D", text));
 }
 
 UntilSpec parse_until(const std::string& text, std::int64_t now_ms) {

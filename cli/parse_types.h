@@ -36,6 +36,8 @@ std::int64_t parse_duration_value(const std::string& text);
 
 /// beginning, earliest, end, latest, N, -N, @TIME.
 OffsetSpec parse_offset_spec(const std::string& text, std::int64_t now_ms);
+/// "earliest", "latest", "none", "by_duration:PT1H".
+ResetPolicy parse_reset_policy(const std::string& text);
 /// end, N, @TIME.
 UntilSpec parse_until(const std::string& text, std::int64_t now_ms);
 /// A:B, either side may be empty: nothing; A is at most B.

@@ -4,7 +4,9 @@
 #include <queue>
 
 #include "commands/commands.h"
+#include "commands/consume_group.h"
 #include "commands/consume_plan.h"
+#include "commands/consume_print.h"
 #include "commands/consume_sink.h"
 #include "commands/context.h"
 #include "commands/damage_text.h"
@@ -34,7 +36,7 @@ struct Job {
 class Consumer {
  public:
   Consumer(const ConsumeOptions& options, Context& context)
-      : options_(options), context_(context), filter_(options), left_(options.max_messages) {
+      : options_(options), context_(context), filter_(options), printer_(options, context) {
     for (unsigned i = 0; i < job_count(); ++i) jobs_.push_back(std::make_unique<Job>());
   }
 
@@ -48,67 +50,17 @@ class Consumer {
   struct Spill;
   struct Stream;
 
-  [[nodiscard]] bool done() const {
-    return stopped_ || (left_ && *left_ <= 0) || context_.interrupted.load() != 0 || context_.out.closed();
-  }
-  [[nodiscard]] bool needs_marks() const { return left_.has_value(); }
+  [[nodiscard]] bool done() const { return printer_.done(); }
   void read_partition(PartitionPlan& plan);
-  bool print(ConsumeSink& sink, std::int64_t& skip);
-  bool print_text(const ConsumeSink& sink, std::size_t from, std::size_t to, std::int64_t records);
-  std::size_t skip_records(const ConsumeSink& sink, std::int64_t& skip, std::int64_t& skipped) const;
 
   const ConsumeOptions& options_;
   Context& context_;
   RecordFilter filter_;
+  RecordPrinter printer_;
   std::vector<std::unique_ptr<Job>> jobs_;
-  std::optional<std::int64_t> left_;  // records that may still be printed
-  std::int64_t printed_ = 0;
-  bool stopped_ = false;
   // Where each partition was left, for following.
   std::vector<std::pair<std::uint64_t, Offset>> places_;
 };
-
-// How much text the records to leave out take.
-std::size_t Consumer::skip_records(const ConsumeSink& sink, std::int64_t& skip, std::int64_t& skipped) const {
-  skipped = std::min(skip, sink.records);
-  skip -= skipped;
-  if (skipped == 0) return 0;
-  return sink.marks[static_cast<std::size_t>(skipped) - 1].end;
-}
-
-bool Consumer::print_text(const ConsumeSink& sink, std::size_t from, std::size_t to, std::int64_t records) {
-  context_.out.write({reinterpret_cast<const char*>(sink.text.data()) + from, to - from});
-  printed_ += records;
-  if (left_) *left_ -= records;
-  return !done();
-}
-
-// Prints a chunk's records up to the limit, and reports its damage where it lies between them.
-bool Consumer::print(ConsumeSink& sink, std::int64_t& skip) {
-  std::int64_t from_record = 0;
-  std::size_t from = skip_records(sink, skip, from_record);
-  std::size_t reported = 0;
-  for (;;) {
-    const bool at_damage = reported < sink.found.size();
-    std::size_t to = at_damage ? sink.found[reported].text_before : sink.text.size();
-    std::int64_t to_record = at_damage ? sink.found[reported].records_before : sink.records;
-    if (left_ && to_record - from_record > *left_) {
-      to_record = from_record + *left_;
-      to = to_record == 0 ? 0 : sink.marks[static_cast<std::size_t>(to_record) - 1].end;
-    }
-    if (to > from || to_record > from_record) {
-      if (!print_text(sink, from, to, to_record - from_record)) return false;
-      from = to;
-      from_record = to_record;
-    }
-    if (!at_damage) return true;
-    context_.diagnostics.error(damage_error(sink.found[reported++].damage));
-    if (options_.on_damage == ConsumeOptions::OnDamage::stop) {
-      stopped_ = true;
-      return false;
-    }
-  }
-}
 
 /// A chunk's sink that prints what it has by itself, once it is the chunk's turn, rather than let it grow
 /// without bound.
@@ -123,7 +75,7 @@ struct Consumer::Spill {
 
   void begin_unit(const UnitInfo& info) {
     if (job.sink.text.size() > kTextLimit && go_on) {
-      go_on = turn.await() && consumer.print(job.sink, plan.skip);
+      go_on = turn.await() && consumer.printer_.print(job.sink, plan.skip);
       job.sink.text.clear();
       job.sink.records = 0;
       job.sink.marks.clear();
@@ -142,9 +94,10 @@ struct Consumer::Spill {
 
 void Consumer::read_partition(PartitionPlan& plan) {
   const RecordFormatter formatter(options_, plan.partition.topic, plan.partition.partition);
-  const bool marks = needs_marks() || plan.skip > 0;
-  PartitionCursor cursor(context_.fs, plan.view, plan.scope.from,
-                         left_ && *left_ < 1000 ? kSmallChunk : SegmentScanner::kDefaultChunk);
+  const bool marks = printer_.needs_marks() || plan.skip > 0;
+  PartitionCursor cursor(
+      context_.fs, plan.view, plan.scope.from,
+      options_.max_messages && *options_.max_messages < 1000 ? kSmallChunk : SegmentScanner::kDefaultChunk);
   Offset last(-1);
   if (plan.scope.from < plan.scope.below) {
     run_ordered(
@@ -158,7 +111,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
           Spill spill{*this, job, turn, plan};
           walk_records(job.chunk, plan.scope, job.decoder, spill);
         },
-        [&](Job& job) { return print(job.sink, plan.skip) && !done(); },
+        [&](Job& job) { return printer_.print(job.sink, plan.skip) && !done(); },
         [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; },
         [&](Job& job) { cursor.read_ahead(job.chunk); });
   }
@@ -192,8 +145,7 @@ struct Consumer::Stream {
       job.sink.start(consumer.filter_, formatter, true);
       walk_records(job.chunk, plan.scope, job.decoder, job.sink);
       for (const ConsumeSink::Found& found : job.sink.found) {
-        consumer.context_.diagnostics.error(damage_error(found.damage));
-        if (consumer.options_.on_damage == ConsumeOptions::OnDamage::stop) consumer.stopped_ = true;
+        consumer.printer_.report(found.damage);
       }
       next = 0;
       const auto skipped = static_cast<std::size_t>(std::min<std::int64_t>(plan.skip, job.sink.records));
@@ -219,7 +171,7 @@ void Consumer::read_by_time(const std::vector<std::unique_ptr<PartitionPlan>>& p
     Stream& stream = *streams[i];
     const auto& marks = stream.job.sink.marks;
     const std::size_t from = stream.next == 0 ? 0 : marks[stream.next - 1].end;
-    print_text(stream.job.sink, from, marks[stream.next].end, 1);
+    printer_.print_text(stream.job.sink, from, marks[stream.next].end, 1);
     ++stream.next;
     if (stream.fill(*this)) heads.emplace(stream.timestamp(), i);
   }
@@ -242,9 +194,9 @@ void Consumer::follow(const std::vector<std::unique_ptr<PartitionPlan>>& plans) 
       const RecordFormatter formatter(options_, plans[i]->partition.topic, plans[i]->partition.partition);
       while (!done() && followers[i]->next(job.chunk, look_for_roll)) {
         news = true;
-        job.sink.start(filter_, formatter, needs_marks() || plans[i]->skip > 0);
+        job.sink.start(filter_, formatter, printer_.needs_marks() || plans[i]->skip > 0);
         walk_records(job.chunk, plans[i]->scope, job.decoder, job.sink);
-        print(job.sink, plans[i]->skip);
+        printer_.print(job.sink, plans[i]->skip);
       }
     }
     context_.out.flush();
@@ -275,7 +227,7 @@ void Consumer::follow_committed(const Store& store,
   for (const auto& plan : plans) watch.add(plan->view.files.directory);
   std::int64_t quiet_since = monotonic_ms();
   while (!done()) {
-    const std::int64_t before = printed_;
+    const std::int64_t before = printer_.printed();
     for (const auto& plan : plans) {
       if (done()) return;
       plan->scope.from = std::max(plan->scope.from, plan->scope.below);
@@ -288,7 +240,7 @@ void Consumer::follow_committed(const Store& store,
     }
     context_.out.flush();
     std::int64_t wait = -1;
-    if (printed_ != before) quiet_since = monotonic_ms();
+    if (printer_.printed() != before) quiet_since = monotonic_ms();
     if (options_.idle_timeout_ms) {
       wait = quiet_since + *options_.idle_timeout_ms - monotonic_ms();
       if (wait <= 0) return;
@@ -300,12 +252,13 @@ void Consumer::follow_committed(const Store& store,
 
 void Consumer::finish() {
   if (options_.output != ConsumeOptions::Output::count) return;
-  context_.out.write(fmt::format("{}\n", printed_));
+  context_.out.write(fmt::format("{}\n", printer_.printed()));
 }
 
 }  // namespace
 
 int run_consume(const ConsumeOptions& options, Context& context) {
+  if (options.group) return run_consume_group(options, context);
   const Store store = open_store(context);
   const auto plans = plan_consume(store, options, context);
   Consumer consumer(options, context);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/common_options.h"
+#include "core/group/position.h"
 
 namespace tk {
 
@@ -15,9 +16,10 @@ struct OffsetSpec {
   enum class Kind : std::uint8_t {
     beginning,
     end,
-    at,    // the offset `value`
-    last,  // the last `value` records, at least 0
-    time,  // the first record at or after `value` (ms)
+    at,      // the offset `value`
+    last,    // the last `value` records, at least 0
+    time,    // the first record at or after `value` (ms)
+    stored,  // where the group left off (only with a group)
   };
   Kind kind = Kind::beginning;
   std::int64_t value = 0;
@@ -51,6 +53,25 @@ struct FormatPart {
   };
   Kind kind = Kind::literal;
   std::string text;
+};
+
+/// Reading as a member of a consumer group (cli.md §6).
+struct GroupReading {
+  std::string group;
+  /// The member's id. Nothing: the process is a member for as long as it runs.
+  std::optional<std::string> member;
+  std::optional<std::string> instance;
+  /// ms; 0: never.
+  std::int64_t session_timeout_ms = 45000;
+  std::int64_t max_poll_interval_ms = 300000;
+  /// How often the group is heard of at least, ms of real time.
+  std::int64_t heartbeat_ms = 3000;
+  /// Progress is committed at the end and before partitions are given up ...
+  bool commits = true;
+  /// ... and after so many records.
+  std::optional<std::int64_t> commit_every;
+  /// Where a partition begins that has no commit, or one that is not in the log.
+  ResetPolicy reset;
 };
 
 struct ConsumeOptions {
@@ -91,6 +112,7 @@ struct ConsumeOptions {
   /// Only records with exactly this key.
   std::optional<std::string> key;
   OnDamage on_damage = OnDamage::skip;
+  std::optional<GroupReading> group;
 };
 
 }  // namespace tk

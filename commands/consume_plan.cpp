@@ -42,6 +42,14 @@ std::vector<PartitionInfo> chosen_partitions(const Store& store, const ConsumeOp
   return chosen;
 }
 
+/// Up to where the isolation level lets read; with read_committed the plan gets its transactions.
+Offset readable_end_of(const Store& store, const ConsumeOptions& options, PartitionPlan& plan) {
+  if (options.isolation != Isolation::read_committed) return plan.view.log_end;
+  plan.transactions = store.transactions(plan.partition, plan.view);
+  plan.scope.committed = &plan.transactions;
+  return plan.transactions.last_stable(plan.view.log_end);
+}
+
 void set_end(const ConsumeOptions& options, Context& context, PartitionPlan& plan, Offset readable_end) {
   // What is not committed yet is read once it is, by a later look at the log.
   const bool open_ended = options.follow && options.isolation == Isolation::read_uncommitted;
@@ -65,6 +73,7 @@ void set_start(const ConsumeOptions& options, Context& context, PartitionPlan& p
   const OffsetSpec& spec = options.offset;
   switch (spec.kind) {
     case OffsetSpec::Kind::beginning:
+    case OffsetSpec::Kind::stored:  // the group knows
       return;
     case OffsetSpec::Kind::end:
       plan.scope.from = readable_end;
@@ -98,31 +107,35 @@ void set_start(const ConsumeOptions& options, Context& context, PartitionPlan& p
 
 }  // namespace
 
+std::unique_ptr<PartitionPlan> plan_partition(const Store& store, const PartitionInfo& partition,
+                                              const ConsumeOptions& options, Context& context) {
+  auto plan = std::make_unique<PartitionPlan>();
+  plan->partition = partition;
+  plan->view = store.view(partition);
+  if (!plan->view.files.pending.empty())
+    context.diagnostics.note(label(partition) + ": " + plan->view.files.pending);
+  for (const OtherFile& other : plan->view.files.others) {
+    if (other.kind != OtherFile::Kind::foreign) continue;
+    context.diagnostics.note(
+        fmt::format("{}: '{}' is no file of the log: left out", label(partition), printable(other.name)));
+  }
+  const Offset readable_end = readable_end_of(store, options, *plan);
+  plan->scope.from = plan->view.log_start;
+  set_end(options, context, *plan, readable_end);
+  set_start(options, context, *plan, readable_end);
+  return plan;
+}
+
+void look_again(const Store& store, const ConsumeOptions& options, Context& context, PartitionPlan& plan) {
+  plan.view = store.view(plan.partition);
+  set_end(options, context, plan, readable_end_of(store, options, plan));
+}
+
 std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, const ConsumeOptions& options,
                                                          Context& context) {
   std::vector<std::unique_ptr<PartitionPlan>> plans;
-  for (const PartitionInfo& partition : chosen_partitions(store, options)) {
-    auto plan = std::make_unique<PartitionPlan>();
-    plan->partition = partition;
-    plan->view = store.view(partition);
-    if (!plan->view.files.pending.empty())
-      context.diagnostics.note(label(partition) + ": " + plan->view.files.pending);
-    for (const OtherFile& other : plan->view.files.others) {
-      if (other.kind != OtherFile::Kind::foreign) continue;
-      context.diagnostics.note(
-          fmt::format("{}: '{}' is no file of the log: left out", label(partition), printable(other.name)));
-    }
-    Offset readable_end = plan->view.log_end;
-    if (options.isolation == Isolation::read_committed) {
-      plan->transactions = store.transactions(partition, plan->view);
-      plan->scope.committed = &plan->transactions;
-      readable_end = plan->transactions.last_stable(plan->view.log_end);
-    }
-    plan->scope.from = plan->view.log_start;
-    set_end(options, context, *plan, readable_end);
-    set_start(options, context, *plan, readable_end);
-    plans.push_back(std::move(plan));
-  }
+  for (const PartitionInfo& partition : chosen_partitions(store, options))
+    plans.push_back(plan_partition(store, partition, options, context));
   return plans;
 }
 

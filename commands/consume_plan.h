@@ -20,6 +20,12 @@ struct PartitionPlan {
   std::int64_t skip = 0;
 };
 
+/// Settles the limits of one partition as they are now, and notes what is odd in its directory.
+std::unique_ptr<PartitionPlan> plan_partition(const Store& store, const PartitionInfo& partition,
+                                              const ConsumeOptions& options, Context& context);
+/// Takes the log as it is now, and its end; where reading begins is left as it was.
+void look_again(const Store& store, const ConsumeOptions& options, Context& context, PartitionPlan& plan);
+
 /// Resolves the topics and settles the limits of every partition as they are now. Throws for an unknown topic
 /// or partition; notes offsets that lie outside a log.
 std::vector<std::unique_ptr<PartitionPlan>> plan_consume(const Store& store, const ConsumeOptions& options,

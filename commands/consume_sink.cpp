@@ -32,7 +32,7 @@ void ConsumeSink::record_any(const RecordView& record) {
   if (!filter_->takes(record)) return;
   formatter_->append(text, record);
   ++records;
-  if (keep_marks_) marks.push_back({text.size(), record.timestamp});
+  if (keep_marks_) marks.push_back({text.size(), record.timestamp, record.offset});
 }
 
 void ConsumeSink::start(const RecordFilter& filter, const RecordFormatter& formatter, bool keep_marks) {

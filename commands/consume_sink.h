@@ -35,6 +35,7 @@ class ConsumeSink {
   struct Mark {
     std::size_t end = 0;  // of the record in the text
     std::int64_t timestamp = kNoTimestamp;
+    Offset offset;
   };
   struct Found {
     ReadDamage damage;
