@@ -50,8 +50,8 @@ bool supported_by_all(const GroupState& group, Assignor assignor) {
 Assignor elected_assignor(const GroupState& group) {
   std::map<Assignor, int> votes;
   for (const auto& [id, member] : group.members) {
-    const auto first = std::ranges::find_if(member.assignors,
-                                            [&](Assignor assignor) { return supported_by_all(group, assignor); });
+    const auto first = std::ranges::find_if(
+        member.assignors, [&](Assignor assignor) { return supported_by_all(group, assignor); });
     if (first != member.assignors.end()) ++votes[*first];
   }
   Assignor best = group.assignor.value_or(Assignor::range);

@@ -19,9 +19,10 @@ std::string label(const TopicPartition& partition) {
 
 void refuse_generation(const GroupState& group, const CommitRequest& request, std::int64_t now_at) {
   const bool epochs = group.protocol == GroupProtocol::consumer && !request.producer_id;
-  throw Error(epochs ? ErrorCode::stale_member_epoch : ErrorCode::illegal_generation,
-              fmt::format("'{}' commits in {} {}, and group '{}' has it in {}", printable(*request.member),
-                          epochs ? "epoch" : "generation", request.generation, printable(group.group), now_at))
+  throw Error(
+      epochs ? ErrorCode::stale_member_epoch : ErrorCode::illegal_generation,
+      fmt::format("'{}' commits in {} {}, and group '{}' has it in {}", printable(*request.member),
+                  epochs ? "epoch" : "generation", request.generation, printable(group.group), now_at))
       .hint("what it read since its last commit will be read again by whoever has the partition now");
 }
 
@@ -63,7 +64,8 @@ LogEdges require_partition(const GroupTurn& turn, const TopicPartition& partitio
 CommittedRow check_offset(const GroupTurn& turn, const OffsetCommit& commit) {
   const LogEdges edges = require_partition(turn, commit.partition);
   if (!is_utf8(commit.metadata) || !is_utf8(commit.partition.topic)) {
-    throw Error(ErrorCode::invalid_request, fmt::format("the commit of {} is not UTF-8", label(commit.partition)));
+    throw Error(ErrorCode::invalid_request,
+                fmt::format("the commit of {} is not UTF-8", label(commit.partition)));
   }
   if (commit.metadata.size() > kMaxCommitMetadata) {
     throw Error(ErrorCode::offset_metadata_too_large,
@@ -71,9 +73,10 @@ CommittedRow check_offset(const GroupTurn& turn, const OffsetCommit& commit) {
                             commit.metadata.size(), kMaxCommitMetadata));
   }
   if (commit.offset < edges.log_start.value() || commit.offset > edges.log_end.value()) {
-    throw Error(ErrorCode::offset_out_of_range,
-                fmt::format("{}: {} is not from {} to {}, where the log begins and ends", label(commit.partition),
-                            commit.offset, edges.log_start.value(), edges.log_end.value()))
+    throw Error(
+        ErrorCode::offset_out_of_range,
+        fmt::format("{}: {} is not from {} to {}, where the log begins and ends", label(commit.partition),
+                    commit.offset, edges.log_start.value(), edges.log_end.value()))
         .hint("a commit is the next offset to read");
   }
   CommittedRow row;
@@ -186,8 +189,8 @@ std::vector<TopicPartition> delete_offsets(GroupTurn& turn, const std::string& t
   for (const auto& [id, member] : group.members) {
     if (!std::ranges::binary_search(member.topics, topic)) continue;
     throw Error(ErrorCode::group_subscribed_to_topic,
-                fmt::format("member '{}' of group '{}' subscribes to '{}'", printable(id), printable(group.group),
-                            printable(topic)))
+                fmt::format("member '{}' of group '{}' subscribes to '{}'", printable(id),
+                            printable(group.group), printable(topic)))
         .hint("offsets of a topic can go when no member reads it any more");
   }
   std::vector<TopicPartition> deleted;

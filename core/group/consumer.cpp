@@ -52,7 +52,8 @@ struct Step {
 };
 
 bool meets(const PartitionList& owned, const PartitionList& revoked) {
-  return std::ranges::any_of(owned, [&](const TopicPartition& partition) { return holds(revoked, partition); });
+  return std::ranges::any_of(owned,
+                             [&](const TopicPartition& partition) { return holds(revoked, partition); });
 }
 
 Step next_step(const GroupState& group, const GroupMember& member, const PartitionList& target,
@@ -145,13 +146,15 @@ GroupPhase phase_of(const GroupState& group) {
 
 MemberReply join(GroupTurn& turn, const std::string& id, const JoinRequest& request) {
   GroupState& group = turn.group;
-  const auto instance = request.instance ? group.static_members.find(*request.instance) : group.static_members.end();
+  const auto instance =
+      request.instance ? group.static_members.find(*request.instance) : group.static_members.end();
   bool changed = false;
   if (instance != group.static_members.end() && instance->second != id) {
     const std::string old = instance->second;
     if (group.members.at(old).epoch != kEpochAway) {
-      throw Error(ErrorCode::unreleased_instance_id,
-                  fmt::format("instance '{}' is in use by '{}'", printable(*request.instance), printable(old)))
+      throw Error(
+          ErrorCode::unreleased_instance_id,
+          fmt::format("instance '{}' is in use by '{}'", printable(*request.instance), printable(old)))
           .hint("it gives the instance up with --heartbeat ID --epoch -2, or when its session ends");
     }
     GroupMember& member = replace_static_member(turn, old, id);

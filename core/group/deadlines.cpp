@@ -83,7 +83,8 @@ bool is_pending(const GroupState& group, const TopicPartition& partition) {
 }
 
 // From when an offset's retention counts; nothing: it does not run.
-std::optional<std::int64_t> retention_base(const GroupState& group, const std::vector<std::string>& subscribed,
+std::optional<std::int64_t> retention_base(const GroupState& group,
+                                           const std::vector<std::string>& subscribed,
                                            const TopicPartition& partition, const CommittedOffset& offset) {
   if (rebalancing(group)) return std::nullopt;
   // An offset that was set since the group became empty is as young as that.

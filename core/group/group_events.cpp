@@ -17,7 +17,8 @@ bool ends_in_line_feed(File& file, std::uint64_t size) {
 
 // The newer half, from the beginning of a line on.
 std::string newer_half(const std::string& text) {
-  const std::size_t from = text.find('\n', text.size() - std::min<std::size_t>(text.size(), kLargestHistory / 2));
+  const std::size_t from =
+      text.find('\n', text.size() - std::min<std::size_t>(text.size(), kLargestHistory / 2));
   return from == std::string::npos ? std::string() : text.substr(from + 1);
 }
 

@@ -37,9 +37,7 @@ class Reader {
   template <class Each>
   void each_element(Each each);
   std::int64_t number(std::int64_t least = 0, std::int64_t most = kMost);
-  std::int32_t small(std::int64_t least = 0) {
-    return static_cast<std::int32_t>(number(least, kMostInt32));
-  }
+  std::int32_t small(std::int64_t least = 0) { return static_cast<std::int32_t>(number(least, kMostInt32)); }
   std::optional<std::int64_t> number_or_none(std::int64_t least = 0, std::int64_t most = kMost);
   std::string text();
   std::optional<std::string> text_or_none();
@@ -447,8 +445,9 @@ void Reader::read_cost() {
   if (in_.null()) return;
   RebalanceCost cost;
   const std::pair<std::string_view, std::int64_t*> parts[] = {
-      {"moved", &cost.moved}, {"forced", &cost.forced},     {"kept", &cost.kept},      {"added", &cost.added},
-      {"orphaned", &cost.orphaned}, {"spread", &cost.spread}, {"stopped", &cost.stopped}};
+      {"moved", &cost.moved},    {"forced", &cost.forced},     {"kept", &cost.kept},
+      {"added", &cost.added},    {"orphaned", &cost.orphaned}, {"spread", &cost.spread},
+      {"stopped", &cost.stopped}};
   each_member([&](std::string_view name) {
     if (name == "least_moved") {
       cost.least_moved = number_or_none();

@@ -46,9 +46,8 @@ void GroupSession::claim(const GroupState& group, const std::string& id) {
   if (locked_byte_ == byte) return;
   if (!lock_) lock_ = store_.open_lock(options_.group);
   if (!lock_->try_lock(LockKind::exclusive, byte, 1)) {
-    throw Error(ErrorCode::log_dir_locked,
-                fmt::format("another process runs as member '{}' of group '{}'", printable(id),
-                            printable(options_.group)))
+    throw Error(ErrorCode::log_dir_locked, fmt::format("another process runs as member '{}' of group '{}'",
+                                                       printable(id), printable(options_.group)))
         .at(lock_->path())
         .hint("take another --member, or none");
   }
@@ -128,7 +127,10 @@ MemberReply GroupSession::beat_classic(GroupTurn& turn, bool polls) {
   const GroupMember& member = require_member(group, member_, options_.instance);
   if (awaiting_ && !member.awaiting_join) generation_ = group.generation;
   if (member.awaiting_join) return {.member = member_, .status = member_status(group, member_)};
-  HeartbeatRequest request{.member = member_, .instance = options_.instance, .generation = generation_, .owned = {},
+  HeartbeatRequest request{.member = member_,
+                           .instance = options_.instance,
+                           .generation = generation_,
+                           .owned = {},
                            .polls = polls};
   MemberReply reply = tk::heartbeat(turn, request);
   if (group.phase == GroupPhase::completing_rebalance) return sync(turn, request);
@@ -225,11 +227,9 @@ Position GroupSession::position(const TopicPartition& partition, const ResetPoli
                                 bool read_committed) const {
   const auto group = store_.read(options_.group);
   const CommittedOffset* committed = group ? committed_offset(*group, topics_, partition) : nullptr;
-  return position_of({.partition = partition,
-                      .policy = policy,
-                      .read_committed = read_committed,
-                      .now_ms = store_.now_ms()},
-                     committed, topics_);
+  return position_of(
+      {.partition = partition, .policy = policy, .read_committed = read_committed, .now_ms = store_.now_ms()},
+      committed, topics_);
 }
 
 void GroupSession::leave() {

@@ -4,9 +4,10 @@
 //   Membership now = session.join();
 //   loop:
 //     for each of now.added:     begin to read it at session.position(...)
-//     read and print some of now.reading; when the output has taken it: session.commit({next offsets to read})
-//     for each of now.revoking:  read no further, commit what was printed of it; then now = session.release()
-//     for each of now.lost:      read no further; it belongs to others: what was printed and not committed is
+//     read and print some of now.reading; when the output has taken it: session.commit({next offsets to
+//     read}) for each of now.revoking:  read no further, commit what was printed of it; then now =
+//     session.release() for each of now.lost:      read no further; it belongs to others: what was printed
+//     and not committed is
 //                                read again by them
 //     if now.expelled:           as if all were lost; now = session.join()
 //     every heartbeat interval:  now = session.poll(), or session.heartbeat() while no records are asked for

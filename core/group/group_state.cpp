@@ -8,8 +8,8 @@ namespace tk {
 namespace {
 
 constexpr std::array<std::string_view, 3> kProtocols = {"immediate", "consumer", "classic"};
-constexpr std::array<std::string_view, 6> kPhases = {
-    "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Assigning", "Reconciling"};
+constexpr std::array<std::string_view, 6> kPhases = {"Empty",  "PreparingRebalance", "CompletingRebalance",
+                                                     "Stable", "Assigning",          "Reconciling"};
 constexpr std::array<std::string_view, 3> kMemberPhases = {"STABLE", "UNREVOKED", "UNRELEASED"};
 
 template <class Enum, std::size_t N>

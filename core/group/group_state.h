@@ -87,7 +87,8 @@ struct GroupMember {
   std::string host;
   /// Sorted, without doubles. They need not exist.
   std::vector<std::string> topics;
-  /// Assignors that it can do with, the preferred one first (classic); the one it asks for, if any (consumer).
+  /// Assignors that it can do with, the preferred one first (classic); the one it asks for, if any
+  /// (consumer).
   std::vector<Assignor> assignors;
 
   /// ms; 0: it never expires.

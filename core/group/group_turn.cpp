@@ -20,10 +20,10 @@ GroupMember& require_member(GroupState& group, const std::string& id,
                                                             printable(group.group), printable(*instance)));
     }
     if (known->second != id) {
-      throw Error(ErrorCode::fenced_instance_id,
-                  fmt::format("instance '{}' of group '{}' is member '{}' now, no longer '{}'",
-                              printable(*instance), printable(group.group), printable(known->second),
-                              printable(id)));
+      throw Error(
+          ErrorCode::fenced_instance_id,
+          fmt::format("instance '{}' of group '{}' is member '{}' now, no longer '{}'", printable(*instance),
+                      printable(group.group), printable(known->second), printable(id)));
     }
   }
   const auto at = group.members.find(id);

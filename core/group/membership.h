@@ -20,8 +20,8 @@ struct JoinRequest {
   std::optional<std::string> instance;
   /// Empty: those it has; of a new member those the group reads already.
   std::vector<std::string> topics;
-  /// The one that the group gets from its first member on. A group that has members keeps its own, and refuses
-  /// another.
+  /// The one that the group gets from its first member on. A group that has members keeps its own, and
+  /// refuses another.
   std::optional<GroupProtocol> protocol;
   std::optional<Assignor> assignor;
   /// ms, 0: never; nothing: 45000 and 300000, of a known member what it has.

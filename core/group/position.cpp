@@ -24,7 +24,8 @@ class Positioner {
     return question_.read_committed ? topics_.last_stable(question_.partition) : edges_.high_watermark;
   }
   [[nodiscard]] std::string label() const {
-    return fmt::format("{}-{}", printable(question_.partition.topic, 300), question_.partition.partition.value());
+    return fmt::format("{}-{}", printable(question_.partition.topic, 300),
+                       question_.partition.partition.value());
   }
 
   const PositionQuestion& question_;

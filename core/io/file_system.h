@@ -113,8 +113,9 @@ std::string parent_path(std::string_view path);
 std::string read_whole(FileSystem& fs, const std::string& path, std::uint64_t limit = 64U << 20);
 
 /// Replaces a state file whole: `path`.tmp is written and synced, renamed over `path`, and the directory
-/// synced (with `durable` false neither sync is done: a kill loses nothing, a power cut may). On a failure the old file is as it was and no temporary file is left; only if the very last step
-/// fails, the new file is in place, but may not outlive a power cut.
+/// synced (with `durable` false neither sync is done: a kill loses nothing, a power cut may). On a failure
+/// the old file is as it was and no temporary file is left; only if the very last step fails, the new file is
+/// in place, but may not outlive a power cut.
 void replace_atomically(FileSystem& fs, const std::string& path, ByteView content, bool durable = true);
 
 }  // namespace tk
