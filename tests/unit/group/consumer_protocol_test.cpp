@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <random>
+#include <sstream>
 #include <utility>
 
 #include "core/base/error.h"
@@ -269,4 +271,87 @@ TEST_CASE("consumer: random schedules never give a partition to two, and come to
     for (const auto& [id, member] : state.members) REQUIRE(member.assignment == state.target.at(id));
   }
   CHECK(steps == 18000);
+}
+
+namespace {
+
+PartitionList parse_partitions(const std::string& text) {
+  PartitionList list;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (word == "-" || word == "null") continue;
+    std::istringstream numbers(word.substr(word.find(':') + 1));
+    for (std::string number; std::getline(numbers, number, ',');) {
+      list.push_back({word.substr(0, word.find(':')), PartitionId(std::stoi(number))});
+    }
+  }
+  return list;
+}
+
+// "1/1 Stable | C e1 STABLE b:0 / -"
+std::string state_line(const Group& group) {
+  std::string text = group.epochs();
+  for (const auto& [id, member] : group.state.members) {
+    text += " | " + id + " e" + std::to_string(member.epoch) + " " +
+            std::string(member_phase_name(member.phase)) + " " + text_of(member.assignment) + " / " +
+            text_of(member.revoking);
+  }
+  return text;
+}
+
+/// Takes one line of the recording, without its expectation.
+std::string take(Group& group, const std::string& command) {
+  std::istringstream in(command);
+  std::string what, id;
+  in >> what >> id;
+  if (what == "leave") {
+    group.at(0, [&](GroupTurn& turn) { return leave(turn, {.member = id, .instance = {}}); });
+  } else if (what == "join") {
+    JoinRequest request;
+    request.member = id;
+    request.protocol = GroupProtocol::consumer;
+    request.assignor = Assignor::range;
+    std::string topics;
+    in >> topics;
+    std::istringstream names(topics);
+    for (std::string topic; std::getline(names, topic, ',');) request.topics.push_back(topic);
+    group.at(0, [&](GroupTurn& turn) { return join(turn, request); });
+  } else {
+    std::int64_t epoch = 0;
+    std::string owned;
+    in >> epoch >> std::ws;
+    std::getline(in, owned);
+    std::optional<PartitionList> held;
+    if (owned != "null") held = parse_partitions(owned);
+    const std::string reply = group.heartbeat(0, id, epoch, held);
+    if (reply.ends_with("_EPOCH")) return reply;
+  }
+  return state_line(group);
+}
+
+}  // namespace
+
+TEST_CASE("consumer: step by step as an independent model of the protocol has it") {
+  std::ifstream file(std::string(TK_FIXTURES) + "/consumer-protocol-steps.txt");
+  std::optional<Group> group;
+  int steps = 0;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    CAPTURE(number);
+    CAPTURE(line);
+    if (line.starts_with("group ")) {
+      const auto colon = [&](char topic) {
+        return std::stoi(line.substr(line.find(std::string(1, topic) + ":") + 2));
+      };
+      group.emplace(std::map<std::string, std::int32_t>{{"a", colon('a')}, {"b", colon('b')}});
+      continue;
+    }
+    const std::size_t arrow = line.find(" => ");
+    REQUIRE(group);
+    REQUIRE(take(*group, line.substr(0, arrow)) == line.substr(arrow + 4));
+    REQUIRE(group->broken.value_or("") == "");
+    ++steps;
+  }
+  CHECK(steps == 717);
 }
