@@ -86,8 +86,7 @@ PartitionList OffsetsView::partitions() const {
   PartitionList committed;
   for (const auto& [partition, offset] : group_.offsets) committed.push_back(partition);
   for (const auto& [partition, member] : held_) committed.push_back(partition);
-  std::ranges::sort(committed);
-  committed.erase(std::ranges::unique(committed).begin(), committed.end());
+  sort_and_unite(committed);
   return united(subscribed, committed);
 }
 

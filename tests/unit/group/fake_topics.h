@@ -90,8 +90,8 @@ struct FakeGroup {
         ++self.state.seq;
         self.events.insert(self.events.end(), turn.events.begin(), turn.events.end());
         self.removed = turn.remove_group;
-        if (auto broken = broken_invariant(self.state)) self.broken = broken;
-        if (auto broken = broken_change(before, self.state)) self.broken = broken;
+        if (auto complaint = broken_invariant(self.state)) self.broken = complaint;
+        if (auto complaint = broken_change(before, self.state)) self.broken = complaint;
       }
     };
     catch_up(turn);
