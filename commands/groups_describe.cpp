@@ -207,7 +207,8 @@ void OffsetsView::print() {
   Table table(std::move(columns));
   // As Kafka's tool has it: what nobody reads comes last.
   PartitionList order = partitions();
-  std::ranges::stable_partition(order, [&](const TopicPartition& p) { return held_.contains(p); });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const TopicPartition& p) { return held_.contains(p); });
   for (const TopicPartition& partition : order) {
     if (context_.interrupted.load() != 0 || context_.out.closed()) return;
     const OffsetRow row = look_at(partition);
