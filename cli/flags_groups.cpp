@@ -71,8 +71,7 @@ PartitionList parse_owned(const std::string& text) {
     if (topic.empty()) usage_error("'" + text + "' is not TOPIC:P,TOPIC:P or none");
     owned.push_back({topic, PartitionId(parse_partition(number))});
   }
-  std::ranges::sort(owned);
-  owned.erase(std::ranges::unique(owned).begin(), owned.end());
+  sort_and_unite(owned);
   return owned;
 }
 

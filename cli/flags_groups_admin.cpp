@@ -125,8 +125,7 @@ void bind_groups_export(CommandSpec& spec) {
   spec.usage("GROUP", Completes::groups);
   one_group(spec, options->group);
   spec.example("tk groups export billing > billing.csv");
-  spec.example(
-      "tk groups export billing | tk -d elsewhere groups reset-offsets billing --from-file - --execute");
+  spec.example("tk groups export billing --json | jq .offset");
   spec.run([options](Context& context) { return run_groups_export(*options, context); });
 }
 

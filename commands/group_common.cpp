@@ -120,8 +120,7 @@ PartitionList resolve_scope(const Store& store, const std::string& name) {
       scope.push_back({partition.topic, partition.partition});
     }
   }
-  std::ranges::sort(scope);
-  scope.erase(std::ranges::unique(scope).begin(), scope.end());
+  sort_and_unite(scope);
   return scope;
 }
 

@@ -86,8 +86,7 @@ PartitionList OffsetsView::partitions() const {
   PartitionList committed;
   for (const auto& [partition, offset] : group_.offsets) committed.push_back(partition);
   for (const auto& [partition, member] : held_) committed.push_back(partition);
-  std::ranges::sort(committed);
-  committed.erase(std::ranges::unique(committed).begin(), committed.end());
+  sort_and_unite(committed);
   return united(subscribed, committed);
 }
 
@@ -208,7 +207,8 @@ void OffsetsView::print() {
   Table table(std::move(columns));
   // As Kafka's tool has it: what nobody reads comes last.
   PartitionList order = partitions();
-  std::ranges::stable_partition(order, [&](const TopicPartition& p) { return held_.contains(p); });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const TopicPartition& p) { return held_.contains(p); });
   for (const TopicPartition& partition : order) {
     if (context_.interrupted.load() != 0 || context_.out.closed()) return;
     const OffsetRow row = look_at(partition);

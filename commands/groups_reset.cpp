@@ -21,9 +21,10 @@ namespace {
 
 constexpr std::uint64_t kLargestPlan = 64U << 20;
 
-std::string read_input(const std::string& path, Context& context) {
-  if (path != "-") return read_whole(context.fs, path, kLargestPlan);
-  ChunkReader reader(STDIN_FILENO, "standard input", {});
+std::string read_input(const std::string& path) {
+  Descriptor file;
+  if (path != "-") file = open_input(path);
+  ChunkReader reader(path == "-" ? STDIN_FILENO : file.get(), path == "-" ? "standard input" : path, {});
   InputChunk chunk;
   std::string text;
   for (;;) {
@@ -59,7 +60,7 @@ class Reset {
 void Reset::read_plan() {
   if (scenario_.kind != ResetScenario::Kind::from_file) return;
   const std::string name = options_.file == "-" ? "standard input" : options_.file;
-  OffsetsFile file = parse_offsets_csv(read_input(options_.file, context_), options_.group, name);
+  OffsetsFile file = parse_offsets_csv(read_input(options_.file), options_.group, name);
   for (const std::string& other : file.other_groups) {
     context_.diagnostics.note(fmt::format("the file's lines for group '{}' are left out", printable(other)));
   }

@@ -26,6 +26,12 @@ void raise_epoch(GroupTurn& turn) {
   turn.note("generation", "");
 }
 
+// Once the epoch has been raised, the target that is computed for it takes in what else has changed.
+bool partitions_changed(const GroupTurn& turn) {
+  return turn.group.generation == turn.group.target_epoch &&
+         turn.group.partition_counts != count_partitions(turn);
+}
+
 void compute_target(GroupTurn& turn) {
   GroupState& group = turn.group;
   if (group.generation == group.target_epoch) return;
@@ -172,7 +178,7 @@ MemberReply join(GroupTurn& turn, const std::string& id, const JoinRequest& requ
   GroupMember& member = group.members.at(id);
   renew_session(member, turn.now_ms);
   renew_poll(member, turn.now_ms);
-  if (changed || group.partition_counts != count_partitions(turn)) raise_epoch(turn);
+  if (changed || partitions_changed(turn)) raise_epoch(turn);
   step(turn, id, std::nullopt);
   return {.member = id, .status = member_status(group, id)};
 }
@@ -190,7 +196,7 @@ MemberReply heartbeat(GroupTurn& turn, const HeartbeatRequest& request) {
   check_epoch(request.member, member, request.generation.value_or(member.epoch), request.owned);
   if (request.polls) renew_poll(member, turn.now_ms);
   if (!member.poll_expired) renew_session(member, turn.now_ms);
-  if (group.partition_counts != count_partitions(turn)) raise_epoch(turn);
+  if (partitions_changed(turn)) raise_epoch(turn);
   step(turn, request.member, request.owned);
   return {.member = request.member, .status = member_status(group, request.member)};
 }

@@ -4,6 +4,7 @@
 // invariants.h, its text in group_file.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -195,6 +196,13 @@ std::optional<MemberPhase> parse_member_phase(std::string_view name);
 std::vector<std::string> subscribed_topics(const GroupState& group);
 /// Who holds each partition, revoking ones included.
 std::map<TopicPartition, std::string> holders(const GroupState& group);
+
+/// Sorts a list of names or partitions and drops doubles.
+template <class T>
+void sort_and_unite(std::vector<T>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
 
 /// a without b; both; the part of both; all lists sorted.
 PartitionList without(const PartitionList& a, const PartitionList& b);

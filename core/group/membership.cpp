@@ -79,10 +79,9 @@ std::vector<Assignor> assignors_of(const GroupTurn& turn, const JoinRequest& req
   std::vector<Assignor> all = {Assignor::range, Assignor::cooperative_sticky};
   const auto leader = group.members.find(group.leader);
   if (leader != group.members.end()) all = leader->second.assignors;
-  for (const auto& [id, member] : group.members) {
-    std::erase_if(all, [&](Assignor assignor) {
-      return std::ranges::find(member.assignors, assignor) == member.assignors.end();
-    });
+  for (const auto& entry : group.members) {
+    const std::vector<Assignor>& its = entry.second.assignors;
+    std::erase_if(all, [&](Assignor assignor) { return std::ranges::find(its, assignor) == its.end(); });
   }
   return all;
 }
@@ -183,8 +182,7 @@ bool update_member(GroupMember& member, const JoinRequest& request) {
 MemberReply join(GroupTurn& turn, const JoinRequest& given) {
   GroupState& group = turn.group;
   JoinRequest request = given;
-  std::ranges::sort(request.topics);
-  request.topics.erase(std::ranges::unique(request.topics).begin(), request.topics.end());
+  sort_and_unite(request.topics);
   for (const std::string& topic : request.topics) check_name("topic", topic);
   check_times(request);
   if (request.instance) check_name("instance", *request.instance);

@@ -15,7 +15,8 @@ tk() {
 }
 
 commands=("topics create" "topics list" "topics describe" "topics alter" "topics delete" produce consume
-  dump-log verify recover rebalance completion help)
+  dump-log verify recover rebalance commit "groups list" "groups describe" "groups events" "groups export"
+  "groups delete" "groups delete-offsets" "groups reset-offsets" completion help)
 
 @test "every command has help with a purpose, options and examples" {
   for command in "${commands[@]}"; do
@@ -118,7 +119,36 @@ topics list x|unexpected argument 'x'
 dump-log --offsets 9:3|ends before
 recover --salvage --truncate|exclude each other
 recover --sync batch|none of end, none
-rebalance|give --preview
+rebalance|no group given
+rebalance g|nothing to do
+rebalance g --join =t|MEMBER=TOPIC
+rebalance g --join a=t,|a topic's name is empty
+rebalance g --leave instance:|empty
+rebalance g --join a --assignor server-range|range
+rebalance g --join a --protocol eager|none of immediate, consumer, classic
+rebalance g --join a --epoch 3|--epoch goes with
+rebalance g --sync-group a|wants --generation
+rebalance g --join a --join b --instance i|--instance goes with
+rebalance --preview g|unexpected argument 'g'
+rebalance --preview --join a|exclude each other
+commit|no group given
+commit g|nothing to commit
+commit g t-0|TOPIC-P=OFFSET
+commit g t-0=x|TOPIC-P=OFFSET
+commit g t-0=1 --member a|go together
+commit g t-0=1 --topic t|--topic goes with
+groups|list describe
+groups descibe g|did you mean 'groups describe'
+groups describe|no group given
+groups describe g --members --state|exclude each other
+groups delete a b|unexpected argument 'b'
+groups delete-offsets g|of what
+groups reset-offsets g --topic t|where to
+groups reset-offsets g --to-latest|of what
+groups reset-offsets g --to-latest --to-earliest --topic t|exclude each other
+groups reset-offsets g --to-latest --topic t --all-topics|exclude each other
+groups reset-offsets g --to-latest --topic t --dry-run --execute|exclude each other
+groups reset-offsets g --by-duration -5s --topic t|length of time
 rebalance --preview --assignor stiky|did you mean 'sticky'
 completion tcsh|'tcsh'
 --color pink topics list|none of auto, always, never

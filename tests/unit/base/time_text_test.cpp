@@ -112,3 +112,52 @@ TEST_SUITE("base.time_text") {
     }
   }
 }
+
+TEST_CASE("durations: ISO-8601, or a number with a unit") {
+  const std::pair<const char*, std::int64_t> good[] = {
+      {"PT10S", 10000},
+      {"PT0.5S", 500},
+      {"PT1H30M", 5400000},
+      {"P1D", 86400000},
+      {"P1DT2H3M4.005S", 93784005},
+      {"PT0S", 0},
+      {"P0D", 0},
+      {"10s", 10000},
+      {"500ms", 500},
+      {"15m", 900000},
+      {"2h", 7200000},
+      {"7d", 604800000},
+      {"0s", 0},
+      {"PT36H", 129600000},
+  };
+  for (const auto& [text, ms] : good) {
+    CAPTURE(text);
+    CHECK(parse_duration(text) == ms);
+  }
+  for (const char* bad : {"",
+                          "P",
+                          "PT",
+                          "P1",
+                          "PT1",
+                          "-PT1S",
+                          "PT-1S",
+                          "P1Y",
+                          "P1M",
+                          "PT1.5H",
+                          "PT1S2M",
+                          "PT1S1S",
+                          "P1DT",
+                          "1",
+                          "s",
+                          "-5s",
+                          "5x",
+                          "5 s",
+                          "PT.5S",
+                          "P1H",
+                          "PT1D",
+                          "9223372036854775807d",
+                          "PT9223372036854775807S"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_duration(bad));
+  }
+}
