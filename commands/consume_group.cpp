@@ -13,6 +13,7 @@
 #include "core/group/group_session.h"
 #include "core/io/output.h"
 #include "core/io/watch.h"
+#include "core/log/partition_follower.h"
 
 namespace tk {
 namespace {
@@ -38,28 +39,38 @@ class GroupReader {
 
   /// The next piece of the log; false at its end, as it is known.
   bool next(FileSystem& fs, CursorChunk& chunk) {
-    if (progress_ >= plan_->scope.below) return false;
+    if (progress_ >= plan_->scope.below || (at_end_ && !follower_)) return false;
+    if (follower_) return follower_->next(chunk, true);
     if (!cursor_) cursor_ = std::make_unique<PartitionCursor>(fs, plan_->view, progress_);
     if (cursor_->next(chunk)) return true;
+    at_end_ = true;
+    // What is not committed yet is read again, from where it begins, when it is.
+    if (plan_->scope.committed == nullptr) {
+      follower_ = std::make_unique<PartitionFollower>(fs, plan_->view, cursor_->position(),
+                                                      std::max(cursor_->last_offset(), progress_ - 1));
+    }
     cursor_.reset();
     return false;
   }
   /// Behind the piece that next() gave.
   [[nodiscard]] Offset behind() const {
-    return std::min(cursor_->last_offset() + 1, std::max(plan_->scope.below, progress_));
+    const Offset last = follower_ ? follower_->last_offset() : cursor_->last_offset();
+    return std::min(last + 1, std::max(plan_->scope.below, progress_));
   }
-  /// Takes the log as it is now; true if there is more to read than before.
-  bool look_again(const Store& store, const ConsumeOptions& options, Context& context) {
-    const Offset before = std::min(plan_->view.log_end, plan_->scope.below);
+  /// Takes the log as it is now, where that has to be asked for.
+  void look_again(const Store& store, const ConsumeOptions& options, Context& context) {
+    if (follower_) return;
     tk::look_again(store, options, context, *plan_);
     cursor_.reset();
-    return std::min(plan_->view.log_end, plan_->scope.below) > before;
+    at_end_ = false;
   }
 
  private:
   TopicPartition id_;
   std::unique_ptr<PartitionPlan> plan_;
   std::unique_ptr<PartitionCursor> cursor_;
+  std::unique_ptr<PartitionFollower> follower_;  // behind the end that the cursor came to
+  bool at_end_ = false;
   Offset progress_;
   std::optional<std::int64_t> committed_;
 };
