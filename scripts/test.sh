@@ -95,6 +95,16 @@ kill_test() {
   count "producers killed" "$p" "$f"
 }
 
+# Members of a group killed for fifteen seconds while a producer runs (tests/crash/kill_group.py --help).
+group_kill_test() {
+  local last p=0 f=1
+  TK=$root/build/release/tk timeout 200 python3 tests/crash/kill_group.py --seconds 15 --seed 1 >"$logs/kill_group.log" 2>&1 || true
+  last=$(tail -n 1 "$logs/kill_group.log")
+  [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] && p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
+  [ "$f" -eq 0 ] || tail -n 20 "$logs/kill_group.log"
+  count "members killed" "$p" "$f"
+}
+
 source_files() {
   git ls-files -co --exclude-standard '*.cpp' '*.h' 2>/dev/null | grep . || find core commands cli tests -name '*.cpp' -o -name '*.h'
 }
@@ -138,6 +148,7 @@ began=$SECONDS
 unit_tests release build/release/tests/unit
 shell_tests
 kill_test
+group_kill_test
 one_check "formatting" formatted
 one_check "layers" scripts/check_layers.sh
 if sanitized_tests; then unit_tests sanitizers build/asan/tests/unit; else count "unit tests, sanitizers" 0 1; fi
