@@ -100,8 +100,11 @@ consume t --isolation serializable|none of read_uncommitted, read_committed
 consume t -o 5 --from-beginning|exclude each other
 consume t -J -f %s|exclude each other
 consume t --grep '('|no regular expression
-consume t -g g|unknown option '-g'
-consume t -o stored|'stored'
+consume t --member m|--member is for members: give -g GROUP, too
+consume t -o stored|only a group has a stored offset
+consume t -g g -p 0|-p with -g
+consume t -g g --commit every=0|at least one record
+consume t -g g --reset sometimes|'sometimes'
 produce t --acks all|unknown option '--acks'
 produce t -D ''|at least one byte
 produce t -H noequals|NAME=VALUE

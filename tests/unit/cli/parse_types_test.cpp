@@ -25,6 +25,20 @@ ErrorCode refused(F action) {
 
 }  // namespace
 
+TEST_CASE("reset policies") {
+  using Kind = ResetPolicy::Kind;
+  CHECK(parse_reset_policy("earliest").kind == Kind::earliest);
+  CHECK(parse_reset_policy("latest").kind == Kind::latest);
+  CHECK(parse_reset_policy("none").kind == Kind::none);
+  CHECK(parse_reset_policy("by_duration:PT10S").kind == Kind::by_duration);
+  CHECK(parse_reset_policy("by_duration:PT10S").duration_ms == 10000);
+  CHECK(parse_reset_policy("by_duration:2h").duration_ms == 7200000);
+  for (const char* text :
+       {"", "Earliest", "by_duration", "by_duration:", "by_duration:-PT1S", "by_duration:x"}) {
+    CAPTURE(text);
+    CHECK(refused([&] { parse_reset_policy(text); }) == ErrorCode::invalid_request);
+  }
+}
 TEST_CASE("offset specs") {
   using Kind = OffsetSpec::Kind;
   const auto is = [](const char* text, Kind kind, std::int64_t value) {
@@ -35,6 +49,7 @@ TEST_CASE("offset specs") {
   CHECK(is("earliest", Kind::beginning, 0));
   CHECK(is("end", Kind::end, 0));
   CHECK(is("latest", Kind::end, 0));
+  CHECK(is("stored", Kind::stored, 0));
   CHECK(is("0", Kind::at, 0));
   CHECK(is("9223372036854775807", Kind::at, 9223372036854775807));
   CHECK(is("-5", Kind::last, 5));
@@ -43,7 +58,7 @@ TEST_CASE("offset specs") {
   CHECK(is("@2023-11-14T22:13:20Z", Kind::time, 1700000000000));
   CHECK(is("@-15m", Kind::time, kNow - 15 * 60 * 1000));
   for (const char* text :
-       {"", "-", "--5", "+5", "5x", "@", "@x", "9223372036854775808", "-15m", "begin", "stored"}) {
+       {"", "-", "--5", "+5", "5x", "@", "@x", "9223372036854775808", "-15m", "begin", "store"}) {
     CAPTURE(text);
     CHECK(refused([&] { parse_offset_spec(text, kNow); }) == ErrorCode::invalid_request);
   }
