@@ -25,10 +25,12 @@ constexpr std::int64_t kImpatientMs = 50;
 /// A partition that this member reads.
 class GroupReader {
  public:
-  GroupReader(TopicPartition id, std::unique_ptr<PartitionPlan> plan, std::optional<std::int64_t> committed)
-      : id_(std::move(id)), plan_(std::move(plan)), progress_(plan_->scope.from), committed_(committed) {}
+  /// `number` tells it from one that the partition had before.
+  GroupReader(std::uint64_t number, std::unique_ptr<PartitionPlan> plan,
+              std::optional<std::int64_t> committed)
+      : number_(number), plan_(std::move(plan)), progress_(plan_->scope.from), committed_(committed) {}
 
-  [[nodiscard]] const TopicPartition& id() const { return id_; }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] PartitionPlan& plan() { return *plan_; }
   /// The next offset to read: what the output has taken lies below.
   [[nodiscard]] Offset progress() const { return progress_; }
@@ -66,7 +68,7 @@ class GroupReader {
   }
 
  private:
-  TopicPartition id_;
+  std::uint64_t number_;
   std::unique_ptr<PartitionPlan> plan_;
   std::unique_ptr<PartitionCursor> cursor_;
   std::unique_ptr<PartitionFollower> follower_;  // behind the end that the cursor came to
@@ -108,9 +110,9 @@ class GroupConsumer {
 
   // Reading.
   void read_all();
-  bool read_some(GroupReader& reader);
-  Offset printed_up_to(const ConsumeSink& sink, std::int64_t records, std::uint64_t bytes,
-                       Offset behind) const;
+  bool read_some(const TopicPartition& id);
+  [[nodiscard]] Offset taken_up_to(const PrintPlace& place, std::size_t text, std::uint64_t bytes) const;
+  [[nodiscard]] bool damage_stops() const;
   void wait_for_more();
   void watch_all();
 
@@ -129,6 +131,7 @@ class GroupConsumer {
   GroupSession session_;
 
   std::map<TopicPartition, GroupReader> readers_;
+  std::uint64_t reader_number_ = 0;
   bool settled_ = true;
   /// A commit was refused for good: the member is no member any more.
   bool ended_ = false;
@@ -261,7 +264,7 @@ void GroupConsumer::add(const TopicPartition& partition) {
         break;
     }
   }
-  readers_.insert_or_assign(partition, GroupReader(partition, std::move(plan), committed));
+  readers_.insert_or_assign(partition, GroupReader(++reader_number_, std::move(plan), committed));
 }
 
 // Partitions that others have now. What was printed of them and not committed is printed again by these.
@@ -337,8 +340,7 @@ void GroupConsumer::read_all() {
       last = at->first;
       // Partition by partition; by turns where there is no end.
       do {
-        const auto found = readers_.find(*last);
-        if (found == readers_.end() || !read_some(found->second)) break;
+        if (!readers_.contains(*last) || !read_some(*last)) break;
         more = true;
         beat_if_due();
       } while (!options_.follow && !done());
@@ -347,43 +349,51 @@ void GroupConsumer::read_all() {
 }
 
 // One piece of a partition; false at its end.
-bool GroupConsumer::read_some(GroupReader& reader) {
-  if (!reader.next(context_.fs, chunk_)) return false;
-  const RecordFormatter formatter(options_, reader.id().topic, reader.id().partition);
+bool GroupConsumer::read_some(const TopicPartition& id) {
+  GroupReader* reader = &readers_.at(id);
+  if (!reader->next(context_.fs, chunk_)) return false;
+  const RecordFormatter formatter(options_, id.topic, id.partition);
   sink_.start(filter_, formatter, true);
-  ReadScope scope = reader.plan().scope;
-  scope.from = reader.progress();
+  ReadScope scope = reader->plan().scope;
+  scope.from = reader->progress();
   walk_records(chunk_, scope, decoder_, sink_);
-  const std::uint64_t taken = context_.out.taken();
-  const std::int64_t printed = printer_.printed();
-  const std::int64_t skip = std::min(reader.plan().skip, sink_.records);
-  const std::uint64_t skipped = skip == 0 ? 0 : sink_.marks[static_cast<std::size_t>(skip) - 1].end;
-  const bool whole =
-      printer_.print(sink_, reader.plan().skip) || printer_.printed() - printed + skip == sink_.records;
-  context_.out.flush();
-  const std::int64_t records = printer_.printed() - printed;
-  reader.advance(printed_up_to(sink_, records + skip, context_.out.taken() - taken + skipped,
-                               whole && sink_.found.empty() ? reader.behind() : reader.progress()));
-  if (whole && !sink_.found.empty() && !done()) reader.advance(reader.behind());
-  if (records > 0) quiet_since_ms_ = monotonic_ms();
-  records_since_commit_ += records;
-  if (group_.commit_every && records_since_commit_ >= *group_.commit_every)
+  const std::uint64_t number = reader->number();
+  PrintPlace place;
+  for (bool go_on = true; go_on && !place.is_end_of(sink_);) {
+    const std::int64_t before = printer_.printed();
+    const std::size_t text = place.text;
+    const std::uint64_t taken = context_.out.taken();
+    const std::int64_t most = group_.commit_every ? *group_.commit_every - records_since_commit_ : INT64_MAX;
+    go_on = printer_.print_some(sink_, place, reader->plan().skip, most);
+    context_.out.flush();
+    reader->advance(taken_up_to(place, text, context_.out.taken() - taken));
+    if (printer_.printed() > before) quiet_since_ms_ = monotonic_ms();
+    records_since_commit_ += printer_.printed() - before;
+    if (!group_.commit_every || records_since_commit_ < *group_.commit_every) continue;
     if (auto news = commit()) take_in(std::move(*news));
+    // The group may have taken the partition away, and given it back: then the rest is read anew.
+    const auto found = readers_.find(id);
+    if (found == readers_.end() || found->second.number() != number) return true;
+    reader = &found->second;
+  }
+  if (place.is_end_of(sink_) && !context_.out.closed() && !damage_stops()) reader->advance(reader->behind());
   return true;
 }
 
-// The next offset to read after so many of the sink's records were printed, of which the output took so many
-// bytes.
-Offset GroupConsumer::printed_up_to(const ConsumeSink& sink, std::int64_t records, std::uint64_t bytes,
-                                    Offset behind) const {
-  auto count = static_cast<std::size_t>(records);
+// The next offset to read when the sink is printed up to `place`, from `text` on by what the output has
+// taken.
+Offset GroupConsumer::taken_up_to(const PrintPlace& place, std::size_t text, std::uint64_t bytes) const {
+  auto count = static_cast<std::size_t>(place.records);
   if (context_.out.closed()) {
-    const auto taken = std::ranges::upper_bound(sink.marks, bytes, {}, &ConsumeSink::Mark::end);
-    count = std::min(count, static_cast<std::size_t>(taken - sink.marks.begin()));
-    return count == 0 ? Offset(-1) : sink.marks[count - 1].offset + 1;
+    const std::size_t end = text + static_cast<std::size_t>(bytes);
+    const auto beyond = std::ranges::upper_bound(sink_.marks, end, {}, &ConsumeSink::Mark::end);
+    count = std::min(count, static_cast<std::size_t>(beyond - sink_.marks.begin()));
   }
-  if (count == 0) return behind;
-  return std::max(behind, sink.marks[count - 1].offset + 1);
+  return count == 0 ? Offset(-1) : sink_.marks[count - 1].offset + 1;
+}
+
+bool GroupConsumer::damage_stops() const {
+  return !sink_.found.empty() && options_.on_damage == ConsumeOptions::OnDamage::stop;
 }
 
 void GroupConsumer::watch_all() {

@@ -1,6 +1,7 @@
 #include "commands/consume_print.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "commands/damage_text.h"
 #include "commands/diagnostics.h"
@@ -12,12 +13,12 @@ bool RecordPrinter::done() const {
   return stopped_ || (left_ && *left_ <= 0) || context_.interrupted.load() != 0 || context_.out.closed();
 }
 
-// How much text the records to leave out take.
-std::size_t RecordPrinter::skip_records(const ConsumeSink& sink, std::int64_t& skip, std::int64_t& skipped) {
-  skipped = std::min(skip, sink.records);
+void RecordPrinter::skip_records(const ConsumeSink& sink, PrintPlace& place, std::int64_t& skip) {
+  const std::int64_t skipped = std::min(skip, sink.records - place.records);
+  if (skipped == 0) return;
   skip -= skipped;
-  if (skipped == 0) return 0;
-  return sink.marks[static_cast<std::size_t>(skipped) - 1].end;
+  place.records += skipped;
+  place.text = sink.marks[static_cast<std::size_t>(place.records) - 1].end;
 }
 
 bool RecordPrinter::print_text(const ConsumeSink& sink, std::size_t from, std::size_t to,
@@ -34,26 +35,34 @@ bool RecordPrinter::report(const ReadDamage& damage) {
   return !stopped_;
 }
 
-// Prints a chunk's records up to the limit, and reports its damage where it lies between them.
 bool RecordPrinter::print(const ConsumeSink& sink, std::int64_t& skip) {
-  std::int64_t from_record = 0;
-  std::size_t from = skip_records(sink, skip, from_record);
-  std::size_t reported = 0;
+  PrintPlace place;
+  return print_some(sink, place, skip, INT64_MAX);
+}
+
+// Prints records up to the limit, and reports damage where it lies between them.
+bool RecordPrinter::print_some(const ConsumeSink& sink, PrintPlace& place, std::int64_t& skip,
+                               std::int64_t most) {
+  skip_records(sink, place, skip);
   for (;;) {
-    const bool at_damage = reported < sink.found.size();
-    std::size_t to = at_damage ? sink.found[reported].text_before : sink.text.size();
-    std::int64_t to_record = at_damage ? sink.found[reported].records_before : sink.records;
-    if (left_ && to_record - from_record > *left_) {
-      to_record = from_record + *left_;
+    const bool at_damage = place.damage < sink.found.size();
+    std::size_t to = at_damage ? sink.found[place.damage].text_before : sink.text.size();
+    std::int64_t to_record = at_damage ? sink.found[place.damage].records_before : sink.records;
+    const std::int64_t limit = std::min(most, left_.value_or(INT64_MAX));
+    const bool cut = to_record - place.records > limit;
+    if (cut) {
+      to_record = place.records + limit;
       to = to_record == 0 ? 0 : sink.marks[static_cast<std::size_t>(to_record) - 1].end;
     }
-    if (to > from || to_record > from_record) {
-      if (!print_text(sink, from, to, to_record - from_record)) return false;
-      from = to;
-      from_record = to_record;
+    const std::int64_t count = to_record - place.records;
+    if (to > place.text || count > 0) {
+      const std::size_t from = std::exchange(place.text, to);
+      place.records = to_record;
+      most -= count;
+      if (!print_text(sink, from, to, count)) return false;
     }
-    if (!at_damage) return true;
-    if (!report(sink.found[reported++].damage)) return false;
+    if (cut || !at_damage) return true;
+    if (!report(sink.found[place.damage++].damage)) return false;
   }
 }
 

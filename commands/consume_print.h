@@ -9,6 +9,17 @@
 
 namespace tk {
 
+/// How much of a sink is printed.
+struct PrintPlace {
+  std::size_t text = 0;
+  std::int64_t records = 0;
+  std::size_t damage = 0;
+
+  [[nodiscard]] bool is_end_of(const ConsumeSink& sink) const {
+    return records == sink.records && damage == sink.found.size();
+  }
+};
+
 class RecordPrinter {
  public:
   /// Both must outlive it.
@@ -23,6 +34,8 @@ class RecordPrinter {
   /// Prints a chunk's records but the first `skip`, which is counted down, and reports its damage. False:
   /// done().
   bool print(const ConsumeSink& sink, std::int64_t& skip);
+  /// The same from `place` on, which moves on, and at most `most` records; they are marked in the sink.
+  bool print_some(const ConsumeSink& sink, PrintPlace& place, std::int64_t& skip, std::int64_t most);
   /// Prints a part of the sink's text, which are so many records. False: done().
   bool print_text(const ConsumeSink& sink, std::size_t from, std::size_t to, std::int64_t records);
   /// Reports damage; false if that stops the reading.
@@ -34,7 +47,7 @@ class RecordPrinter {
   [[nodiscard]] std::optional<std::int64_t> left() const { return left_; }
 
  private:
-  static std::size_t skip_records(const ConsumeSink& sink, std::int64_t& skip, std::int64_t& skipped);
+  static void skip_records(const ConsumeSink& sink, PrintPlace& place, std::int64_t& skip);
 
   const ConsumeOptions& options_;
   Context& context_;

@@ -34,7 +34,7 @@ class Member:
         self.end = None
         arguments = ["--session-timeout", str(SESSION_MS), "--heartbeat-ms", "200", "-f", "%p %o %s\\n"]
         if rng.random() < 0.7:
-            arguments += ["--commit", f"every={rng.choice([1, 7, 100])}"]
+            arguments += ["--commit", f"every={rng.choice([200, 1000])}"]
         self.process = subprocess.Popen(
             [TK, "-d", directory, "consume", "t", "-g", "g", "-F", *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -106,7 +106,11 @@ def run(args):
         return {(p, o) for m in members for p, o, _ in list(m.printed)}
     everything = {(p, o) for p in range(args.partitions) for o in range(counts[p])}
     give_up = time.time() + 30
-    while time.time() < give_up and not everything <= seen():
+    def settled():
+        ends = committed(directory)
+        kept = {(p, o) for m in members if not m.killed for p, o, _ in list(m.printed)}
+        return all(at in kept or at[1] < ends.get(at[0], 0) for at in everything)
+    while time.time() < give_up and not settled():
         time.sleep(0.2)
     for member in running:
         member.stop(signal.SIGTERM)
