@@ -85,24 +85,17 @@ shell_tests() {
   count "shell tests" "$p" "$f" "$s"
 }
 
-# A fixed seed, so that a failure can be repeated; by hand more rounds with others (tests/crash/kill_produce.py --help).
-kill_test() {
-  local last p=0 f=1
-  TK=$root/build/release/tk timeout 300 python3 tests/crash/kill_produce.py --rounds 200 --seed 1 >"$logs/kill.log" 2>&1 || true
-  last=$(tail -n 1 "$logs/kill.log")
+# crash_test NAME SCRIPT ARGS...: a script of tests/crash, whose last line counts. Seeds are fixed, so that a failure can be
+# repeated; by hand more of it, with others (--help).
+crash_test() {
+  local name=$1 script=$2 last p=0 f=1
+  local log=$logs/$script.log
+  shift 2
+  TK=$root/build/release/tk timeout 300 python3 "tests/crash/$script.py" "$@" >"$log" 2>&1 || true
+  last=$(tail -n 1 "$log")
   [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] && p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
-  [ "$f" -eq 0 ] || tail -n 20 "$logs/kill.log"
-  count "producers killed" "$p" "$f"
-}
-
-# Members of a group killed for fifteen seconds while a producer runs (tests/crash/kill_group.py --help).
-group_kill_test() {
-  local last p=0 f=1
-  TK=$root/build/release/tk timeout 200 python3 tests/crash/kill_group.py --seconds 15 --seed 1 >"$logs/kill_group.log" 2>&1 || true
-  last=$(tail -n 1 "$logs/kill_group.log")
-  [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] && p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
-  [ "$f" -eq 0 ] || tail -n 20 "$logs/kill_group.log"
-  count "members killed" "$p" "$f"
+  [ "$f" -eq 0 ] || tail -n 20 "$log"
+  count "$name" "$p" "$f"
 }
 
 source_files() {
@@ -147,8 +140,8 @@ say "built (release, ${SECONDS}s)"
 began=$SECONDS
 unit_tests release build/release/tests/unit
 shell_tests
-kill_test
-group_kill_test
+crash_test "producers killed" kill_produce --rounds 200 --seed 1
+crash_test "members killed" kill_group --seconds 15 --seed 1
 one_check "formatting" formatted
 one_check "layers" scripts/check_layers.sh
 if sanitized_tests; then unit_tests sanitizers build/asan/tests/unit; else count "unit tests, sanitizers" 0 1; fi
