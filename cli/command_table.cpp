@@ -31,6 +31,11 @@ constexpr std::array kRows = {
                bind_groups_delete_offsets},
     CommandRow{"groups reset-offsets", "Groups", "set a group's offsets: preview, or --execute",
                bind_groups_reset_offsets},
+    CommandRow{"retain", "Lifecycle", "delete old segments by age, size and log start offset", bind_retain},
+    CommandRow{"compact", "Lifecycle", "keep only the last record of each key", bind_compact},
+    CommandRow{"delete-records", "Lifecycle", "delete the records before an offset", bind_delete_records},
+    CommandRow{"get-offsets", "Lifecycle", "show first, last or timed offsets of partitions",
+               bind_get_offsets},
     CommandRow{"completion", "Other", "print completions for a shell", bind_completion},
     CommandRow{"help", "Other", "show the help of a command", bind_help},
 };

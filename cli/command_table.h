@@ -48,6 +48,10 @@ void bind_groups_export(CommandSpec& spec);
 void bind_groups_delete(CommandSpec& spec);
 void bind_groups_delete_offsets(CommandSpec& spec);
 void bind_groups_reset_offsets(CommandSpec& spec);
+void bind_retain(CommandSpec& spec);
+void bind_compact(CommandSpec& spec);
+void bind_delete_records(CommandSpec& spec);
+void bind_get_offsets(CommandSpec& spec);
 void bind_completion(CommandSpec& spec);
 void bind_help(CommandSpec& spec);
 

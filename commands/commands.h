@@ -26,6 +26,10 @@ struct GroupsExportOptions;
 struct GroupsDeleteOptions;
 struct GroupsDeleteOffsetsOptions;
 struct GroupsResetOptions;
+struct RetainOptions;
+struct CompactOptions;
+struct DeleteRecordsOptions;
+struct GetOffsetsOptions;
 
 int run_topics_create(const TopicsCreateOptions& options, Context& context);
 int run_topics_list(const TopicsListOptions& options, Context& context);
@@ -47,5 +51,9 @@ int run_groups_export(const GroupsExportOptions& options, Context& context);
 int run_groups_delete(const GroupsDeleteOptions& options, Context& context);
 int run_groups_delete_offsets(const GroupsDeleteOffsetsOptions& options, Context& context);
 int run_groups_reset_offsets(const GroupsResetOptions& options, Context& context);
+int run_retain(const RetainOptions& options, Context& context);
+int run_compact(const CompactOptions& options, Context& context);
+int run_delete_records(const DeleteRecordsOptions& options, Context& context);
+int run_get_offsets(const GetOffsetsOptions& options, Context& context);
 
 }  // namespace tk

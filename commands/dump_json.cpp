@@ -182,7 +182,7 @@ void append_json_control_object(TextBuffer& to, const RecordView& record, JsonCo
   append(to, R"("key":null,"value":null)");
   finish_members(to, record, {});
   append(to, R"(,"control":{"type":")");
-  append(to, control_name(control == JsonControl::commit ? ControlType::commit : ControlType::abort));
+  append(to, control == JsonControl::commit ? "COMMIT" : control == JsonControl::abort ? "ABORT" : "EMPTY");
   append(to, "\"}}\n");
 }
 

@@ -260,6 +260,7 @@ void DumpReader::read_control(JsonReader& reader) {
     const auto type = text(reader);
     if (type == "COMMIT") record_.control = JsonControl::commit;
     if (type == "ABORT") record_.control = JsonControl::abort;
+    if (type == "EMPTY") record_.control = JsonControl::empty;
   }
 }
 

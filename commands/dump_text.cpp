@@ -220,7 +220,9 @@ void append_json_unit_line(Buffer& to, const JsonUnitText& unit, bool data) {
   at = unit.crc ? put_hex32(put(at, "0x"), *unit.crc) : put(at, "none");
   at = put_bool(at, " isvalid: ", unit.valid);
   if (unit.control != JsonControl::none) {
-    at = put_text(at, unit.control == JsonControl::commit ? " endTxnMarker: COMMIT" : " endTxnMarker: ABORT");
+    at = put_text(at, unit.control == JsonControl::commit  ? " endTxnMarker: COMMIT"
+                      : unit.control == JsonControl::abort ? " endTxnMarker: ABORT"
+                                                           : " emptied by compaction");
   }
   if (data && record.key) at = put_escaped(put(at, " key: "), *record.key);
   if (data && record.value) at = put_escaped(put(at, " payload: "), *record.value);

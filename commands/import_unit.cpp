@@ -82,6 +82,7 @@ std::string UnitRebuilder::begin_json(const DumpBatch& batch) {
   json_fields_.leader_epoch = LeaderEpoch(leader_epoch);
   json_fields_.producer_id = ProducerId(producer);
   json_fields_.transactional = batch.transactional.value_or(false);
+  json_fields_.delete_horizon = batch.delete_horizon_ms.value_or(kNoTimestamp);
   return {};
 }
 
@@ -153,11 +154,10 @@ std::string UnitRebuilder::add_to_batch(const DumpRecord& record) {
 }
 
 std::string UnitRebuilder::add_json(const DumpRecord& record) {
-  json_fields_.control = control_ ? record.control : JsonControl::none;
-  if (control_ && record.control == JsonControl::none)
-    return "a control record that neither commits nor aborts";
-  if (!control_ && record.control != JsonControl::none)
-    return "the end of a transaction in a batch that is no control batch";
+  const bool ends = record.control == JsonControl::commit || record.control == JsonControl::abort;
+  json_fields_.control = record.control;
+  if (control_ && !ends) return "a control record that neither commits nor aborts";
+  if (!control_ && ends) return "the end of a transaction in a batch that is no control batch";
   RecordView view;
   view.offset = first_;
   view.timestamp = *record.ts;

@@ -9,7 +9,7 @@ namespace tk {
 namespace {
 
 Store::Options store_options(const Context& context) {
-  return {.lock_wait = lock_wait(context), .default_format = context.default_format};
+  return {.lock_wait = lock_wait(context), .default_format = context.default_format, .clock = &context.clock};
 }
 
 void report(const Store& store, Context& context) {

@@ -109,6 +109,46 @@ LogDirectory scan_log_directory(FileSystem& fs, const std::string& directory) {
   return found;
 }
 
+namespace {
+
+std::vector<OffsetCheckpointEntry> checkpoint_entries(FileSystem& fs, const std::string& path) {
+  if (!fs.stat(path)) return {};
+  OffsetCheckpoint checkpoint = parse_offset_checkpoint(read_whole(fs, path));
+  if (!checkpoint.fault) return std::move(checkpoint.entries);
+  throw Error(ErrorCode::corrupt_state,
+              fmt::format("line {}: {}", checkpoint.fault->line, checkpoint.fault->reason))
+      .at(path)
+      .hint("set it aside; without it logs begin at their first segments, and are compacted from there");
+}
+
+}  // namespace
+
+std::optional<Offset> read_checkpoint(FileSystem& fs, const std::string& directory, std::string_view file,
+                                      std::string_view topic, PartitionId partition) {
+  for (const OffsetCheckpointEntry& entry : checkpoint_entries(fs, join_path(directory, file))) {
+    if (entry.topic == topic && entry.partition == partition) return entry.offset;
+  }
+  return std::nullopt;
+}
+
+void raise_in_checkpoint(FileSystem& fs, const std::string& directory, std::string_view file,
+                         std::string_view topic, PartitionId partition, Offset offset) {
+  const std::string path = join_path(directory, file);
+  std::vector<OffsetCheckpointEntry> entries = checkpoint_entries(fs, path);
+  const auto mine = std::ranges::find_if(entries, [&](const OffsetCheckpointEntry& entry) {
+    return entry.topic == topic && entry.partition == partition;
+  });
+  if (mine == entries.end()) {
+    entries.push_back({std::string(topic), partition, offset});
+  } else if (mine->offset < offset) {
+    mine->offset = offset;
+  } else {
+    return;
+  }
+  const std::string text = format_offset_checkpoint(entries);
+  replace_atomically(fs, path, as_bytes(text));
+}
+
 void forget_in_checkpoints(FileSystem& fs, const std::string& directory, std::string_view topic,
                            std::optional<PartitionId> partition) {
   for (const std::string_view name : kOffsetCheckpoints)

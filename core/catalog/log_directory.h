@@ -48,6 +48,15 @@ struct LogDirectory {
 /// Throws storage_error if the directory cannot be listed.
 LogDirectory scan_log_directory(FileSystem& fs, const std::string& directory);
 
+/// The partition's offset in one of the checkpoints; nothing if it has none, or the file is missing. Throws
+/// corrupt_state for a damaged file.
+std::optional<Offset> read_checkpoint(FileSystem& fs, const std::string& directory, std::string_view file,
+                                      std::string_view topic, PartitionId partition);
+/// Notes an offset there, unless it has a larger one already, and makes that durable. The caller holds the
+/// lock of lock_topics_file. Throws corrupt_state for a damaged file, which is left as it is.
+void raise_in_checkpoint(FileSystem& fs, const std::string& directory, std::string_view file,
+                         std::string_view topic, PartitionId partition, Offset offset);
+
 /// Takes a topic (or one partition of it) out of the offset checkpoints that are there (log start, recovery
 /// point, high watermark, cleaner): a log that is made anew under that name must not begin where the old one
 /// did. A damaged checkpoint is left alone. The caller holds the lock of lock_topics_file.

@@ -292,6 +292,28 @@ LogConfig log_config(const ConfigMap& settings) {
   return config;
 }
 
+UpkeepConfig upkeep_config(const ConfigMap& settings, bool of_tk) {
+  UpkeepConfig config;
+  if (of_tk) config.retention_ms = -1;
+  const auto take = [&](std::string_view key, std::int64_t& to) {
+    to = number_of(settings, key).value_or(to);
+  };
+  take("retention.ms", config.retention_ms);
+  take("retention.bytes", config.retention_bytes);
+  take("delete.retention.ms", config.delete_retention_ms);
+  take("min.compaction.lag.ms", config.min_compaction_lag_ms);
+  take("max.compaction.lag.ms", config.max_compaction_lag_ms);
+  if (settings.contains("cleanup.policy")) {
+    const std::string_view policy = text_of(settings, "cleanup.policy");
+    config.deletes = is_one_of(policy, "delete");
+    config.compacts = is_one_of(policy, "compact");
+  }
+  const std::string_view ratio = text_of(settings, "min.cleanable.dirty.ratio");
+  if (is_fraction(ratio))
+    std::from_chars(ratio.data(), ratio.data() + ratio.size(), config.min_cleanable_dirty_ratio);
+  return config;
+}
+
 std::optional<Compression> topic_compression(const ConfigMap& settings) {
   const std::string_view type = text_of(settings, "compression.type");
   if (type == "uncompressed") return Compression{};

@@ -37,6 +37,19 @@ std::optional<std::string_view> config_default_of_tk(std::string_view key);
 
 /// What the settings say to the log. A value that is none (a state file edited by hand) counts as not given.
 LogConfig log_config(const ConfigMap& settings);
+/// What retention and compaction go by.
+struct UpkeepConfig {
+  /// cleanup.policy
+  bool deletes = true, compacts = false;
+  /// -1: without limit.
+  std::int64_t retention_ms = 604800000, retention_bytes = -1;
+  std::int64_t delete_retention_ms = 86400000;
+  double min_cleanable_dirty_ratio = 0.5;
+  std::int64_t min_compaction_lag_ms = 0, max_compaction_lag_ms = INT64_MAX;
+};
+/// `of_tk`: of a topic that tk made (config_default_of_tk).
+UpkeepConfig upkeep_config(const ConfigMap& settings, bool of_tk);
+
 /// compression.type with its level; nothing for "producer" (the producer's choice is kept).
 std::optional<Compression> topic_compression(const ConfigMap& settings);
 

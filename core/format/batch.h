@@ -46,7 +46,7 @@ inline constexpr std::size_t kBatchHeader = batch_layout::kRecords;
 inline constexpr std::uint16_t kLogAppendTimeBit = 0x08;
 inline constexpr std::uint16_t kTransactionalBit = 0x10;
 inline constexpr std::uint16_t kControlBit = 0x20;
-inline constexpr std::uint16_t kDeleteHorizonBit = 0x40;
+inline constexpr std::uint16_t kDeleteHorizonBit = kDeleteHorizonAttribute;
 
 /// Reads the header at `header` (61 bytes) of a batch whose length field was checked.
 UnitInfo read_batch_header(const std::uint8_t* header);

@@ -311,8 +311,13 @@ Fault JsonRecordDecoder::decode_any(std::string_view body, RecordView& record) {
       fields_.transactional = reader.boolean();
     } else if (name == "control") {
       const std::string_view kind = text_of(reader);
-      fields_.control = kind == "abort" ? JsonControl::abort : JsonControl::commit;
-      if (kind != "abort" && kind != "commit") wrong = "control is neither commit nor abort";
+      fields_.control = kind == "abort"    ? JsonControl::abort
+                        : kind == "commit" ? JsonControl::commit
+                                           : JsonControl::empty;
+      if (kind != "abort" && kind != "commit" && kind != "empty")
+        wrong = "control is none of commit, abort, and empty";
+    } else if (name == "horizon") {
+      fields_.delete_horizon = reader.integer();
     } else if (name == "crc") {
       keep_crc(text_of(reader));
       if (!crc()) wrong = "crc is not 8 hexadecimal digits";
@@ -415,8 +420,13 @@ Fault read_json_info(ByteView unit, UnitInfo& info) {
   info.producer_id = fields.producer_id;
   info.producer_epoch = fields.producer_epoch;
   info.base_sequence = fields.sequence;
-  info.transactional = fields.transactional || fields.control != JsonControl::none;
-  info.control = fields.control != JsonControl::none;
+  info.control = fields.control == JsonControl::commit || fields.control == JsonControl::abort;
+  info.transactional = fields.transactional || info.control;
+  if (fields.control == JsonControl::empty) info.count = 0;
+  if (fields.delete_horizon != kNoTimestamp) {
+    info.attributes = kDeleteHorizonAttribute;
+    info.base_timestamp = fields.delete_horizon;
+  }
   return {};
 }
 

@@ -2,8 +2,8 @@
 // docs/formats.md).
 //
 // tk writes the members key, value, ts, then only where they apply headers, epoch, pid, pepoch, seq, txn,
-// control, and last crc: the CRC-32C, in hex, of the 12 prefix bytes and the body up to the comma before
-// "crc". Bytes that are not UTF-8 are stored as key_b64 and value_b64, in a header (name or value) as
+// control, horizon, and last crc: the CRC-32C, in hex, of the 12 prefix bytes and the body up to the comma
+// before "crc". Bytes that are not UTF-8 are stored as key_b64 and value_b64, in a header (name or value) as
 // {"b64":".."}. A reader takes any order, ignores members it does not know, and accepts a body without crc.
 #pragma once
 
@@ -19,7 +19,9 @@
 
 namespace tk {
 
-enum class JsonControl : std::uint8_t { none, commit, abort };
+/// `empty`: a cleaner took the record away and kept its place, as it is the last of its producer or of what
+/// was cleaned (kafka-on-disk.md §11.6 keeps an empty batch there). It is data without a record, no marker.
+enum class JsonControl : std::uint8_t { none, commit, abort, empty };
 
 /// What a json record says besides key, value, timestamp and headers.
 struct JsonFields {
@@ -29,6 +31,8 @@ struct JsonFields {
   std::int32_t sequence = -1;
   bool transactional = false;
   JsonControl control = JsonControl::none;
+  /// When a tombstone or a marker may go (KIP-534), in ms; -1: no cleaning has met it yet.
+  std::int64_t delete_horizon = kNoTimestamp;
 };
 
 /// Writes records one after the other. For one thread.

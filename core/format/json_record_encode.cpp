@@ -78,6 +78,8 @@ char* put_fields(char* to, const JsonFields& fields) {
   if (fields.transactional) to = put(to, ",\"txn\":true");
   if (fields.control == JsonControl::commit) to = put(to, ",\"control\":\"commit\"");
   if (fields.control == JsonControl::abort) to = put(to, ",\"control\":\"abort\"");
+  if (fields.control == JsonControl::empty) to = put(to, ",\"control\":\"empty\"");
+  if (fields.delete_horizon != kNoTimestamp) to = put_number(to, ",\"horizon\":", fields.delete_horizon);
   return to;
 }
 

@@ -43,6 +43,9 @@ struct Frame {
 /// how many bytes the file has from here on, at least window.size().
 Frame frame_unit(ByteView window, std::uint64_t remaining);
 
+/// Set in a batch whose base timestamp is a delete horizon (§2.5).
+inline constexpr std::uint16_t kDeleteHorizonAttribute = 0x40;
+
 /// What the header of a Kafka unit says (for a json record, what its members say). For a legacy wrapper the
 /// base offset is not known without decompression: it is given as its last offset.
 struct UnitInfo {
@@ -68,8 +71,9 @@ struct UnitInfo {
 
   [[nodiscard]] std::uint8_t codec_bits() const { return attributes & 7; }
   [[nodiscard]] bool compressed() const { return codec_bits() != 0; }
+  /// Then base_timestamp is the horizon.
   [[nodiscard]] bool has_delete_horizon() const {
-    return (attributes & 0x40) != 0 && kind == UnitKind::batch;
+    return (attributes & kDeleteHorizonAttribute) != 0 && kind != UnitKind::legacy;
   }
   [[nodiscard]] std::int32_t last_sequence() const;
   [[nodiscard]] Offset next_offset() const { return last_offset + 1; }

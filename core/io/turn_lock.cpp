@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kRightByte = 0;
 constexpr std::uint64_t kLineByte = 1;
+constexpr std::uint64_t kUpkeepByte = 2;
 constexpr std::int64_t kFirstSleepMs = 1;
 constexpr std::int64_t kLongestSleepMs = 10;
 
@@ -101,6 +102,12 @@ std::unique_ptr<LockFile> lock_directory_shared(FileSystem& fs, const std::strin
   throw Error(ErrorCode::log_dir_locked, fmt::format("a live broker, or another program, holds {}", path))
       .at(path)
       .hint("stop the broker first; commands that only read work beside it");
+}
+
+std::unique_ptr<LockFile> lock_upkeep(FileSystem& fs, const std::string& path, const LockWait& wait) {
+  auto file = fs.open_lock(path);
+  if (!lock_until(*file, kUpkeepByte, deadline_after(wait.timeout_ms), wait)) throw locked_error(path, wait);
+  return file;
 }
 
 std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, const LockWait& wait) {

@@ -47,6 +47,11 @@ class TurnLock {
   bool held_ = false;
 };
 
+/// The right to take segments out of a partition (retention, compaction, repair): byte 2 of its lock file
+/// `path`. Held together with the right to write it comes first, so that who goes through a long log keeps no
+/// writer out. Throws log_dir_locked when the wait is over.
+std::unique_ptr<LockFile> lock_upkeep(FileSystem& fs, const std::string& path, const LockWait& wait);
+
 /// The directory's own `.lock`, taken shared by tk's writers; a live broker holds it whole and exclusively.
 /// Throws log_dir_locked at once if one does.
 std::unique_ptr<LockFile> lock_directory_shared(FileSystem& fs, const std::string& directory);

@@ -10,12 +10,13 @@ namespace {
 /// Finds the first record that is late enough, in a unit that proves whole.
 struct TimeSink {
   std::int64_t timestamp;
-  std::optional<Offset> found;
-  std::optional<Offset> unit_found;
+  std::optional<RecordPlace> found;
+  std::optional<RecordPlace> unit_found;
 
   void begin_unit(const UnitInfo&) { end_unit(); }
   void record(const RecordView& record) {
-    if (!found && !unit_found && record.timestamp >= timestamp) unit_found = record.offset;
+    if (!found && !unit_found && record.timestamp >= timestamp)
+      unit_found = RecordPlace{record.offset, record.timestamp};
   }
   void abandon_unit() { unit_found.reset(); }
   void damage(ReadDamage&&) {}
@@ -39,15 +40,21 @@ struct CountSink {
   void damage(ReadDamage&&) {}
 };
 
-std::optional<Offset> first_in_segment(FileSystem& fs, const LogView& view, const SegmentFile& segment,
-                                       std::int64_t timestamp) {
+/// From where the segment's time index leads to.
+ScanRange range_from_time(FileSystem& fs, const LogView& view, const SegmentFile& segment,
+                          std::int64_t timestamp) {
   const TrustedPlace place = find_time(fs, segment, timestamp);
   const bool is_last = &segment == &view.files.segments.back();
-  const ScanRange range{.position = place.position,
-                        .end = is_last ? view.last_segment_end : segment.size,
-                        .segment_base = segment.base,
-                        .after = place.after,
-                        .below = {}};
+  return {.position = place.position,
+          .end = is_last ? view.last_segment_end : segment.size,
+          .segment_base = segment.base,
+          .after = place.after,
+          .below = {}};
+}
+
+std::optional<RecordPlace> first_in_segment(FileSystem& fs, const LogView& view, const SegmentFile& segment,
+                                            std::int64_t timestamp) {
+  const ScanRange range = range_from_time(fs, view, segment, timestamp);
   if (range.position >= range.end) return std::nullopt;
   const auto file = fs.open(segment.log_path, OpenMode::read);
   SegmentScanner scanner(*file, range, 256U << 10);
@@ -66,6 +73,37 @@ std::optional<Offset> first_in_segment(FileSystem& fs, const LogView& view, cons
 }  // namespace
 
 std::optional<Offset> offset_for_time(FileSystem& fs, const LogView& view, std::int64_t timestamp) {
+  const auto found = record_at_time(fs, view, timestamp);
+  return found ? std::optional(found->offset) : std::nullopt;
+}
+
+std::optional<RecordPlace> latest_record(FileSystem& fs, const LogView& view) {
+  const SegmentFile* in = nullptr;
+  std::int64_t largest = kNoTimestamp;
+  for (const SegmentFile& segment : view.files.segments) {
+    const std::int64_t timestamp = largest_timestamp(fs, segment);
+    if (timestamp <= largest) continue;
+    largest = timestamp;
+    in = &segment;
+  }
+  if (in == nullptr) return std::nullopt;
+  std::optional<RecordPlace> found;
+  RecordDecoder decoder;
+  bool unit_seen = false;
+  scan_to_end(fs, *in, range_from_time(fs, view, *in, largest),
+              [&](ByteView unit, UnitKind kind, std::uint64_t) {
+                UnitInfo info;
+                if (unit_seen || read_unit_info(unit, kind, info) || info.max_timestamp != largest) return;
+                unit_seen = true;
+                const Fault fault = decoder.decode(unit, info, [&](const RecordView& record) {
+                  if (!found && record.timestamp == largest) found = RecordPlace{record.offset, largest};
+                });
+                if (fault) found.reset();
+              });
+  return found;
+}
+
+std::optional<RecordPlace> record_at_time(FileSystem& fs, const LogView& view, std::int64_t timestamp) {
   for (std::size_t i = 0; i < view.files.segments.size(); ++i) {
     const SegmentFile& segment = view.files.segments[i];
     if (i + 1 < view.files.segments.size() && view.files.segments[i + 1].base <= view.log_start) continue;

@@ -8,6 +8,7 @@
 #include "core/format/batch.h"
 #include "core/format/checkpoint_file.h"
 #include "core/log/cut.h"
+#include "core/log/leftovers.h"
 #include "core/log/recovery_point.h"
 #include "core/log/segment_names.h"
 
@@ -101,11 +102,12 @@ void PartitionLog::settle() {
 void PartitionLog::open() {
   opened_ = false;
   epochs_.clear();
-  const PartitionFiles files = list_partition(fs_, directory_);
+  PartitionFiles files = list_partition(fs_, directory_);
   if (!files.pending.empty()) {
-    throw Error(ErrorCode::corrupt_message, "the partition holds " + files.pending)
-        .at(directory_)
-        .hint("settle it with 'tk recover', then append");
+    // Whoever replaces segments holds the right to write meanwhile: this one was interrupted.
+    note(directory_ + ": " + files.pending);
+    settle_leftovers(fs_, directory_);
+    files = list_partition(fs_, directory_);
   }
   if (files.has_leader_epochs) {
     const auto parsed = parse_leader_epoch_checkpoint(
@@ -304,6 +306,7 @@ void PartitionLog::append_units(ByteView bytes, const std::vector<AppendUnit>& u
     if (must_roll(size_ + held, unit, last) || (full_index && size_ + held > 0)) {
       write_held();
       roll(end);
+      after_roll();
       full_index = false;
     }
     if (size_ + held == 0) first_timestamp_ = unit.max_timestamp;
@@ -324,7 +327,10 @@ void PartitionLog::append_at(Offset first, Offset last, std::optional<LeaderEpoc
   change([&] {
     if (epoch && epochs_.assign(*epoch, first)) save_leader_epochs();
     const AppendUnit facts{static_cast<std::uint32_t>(unit.size()), 1, max_timestamp};
-    if (must_roll(size_, facts, last) || (size_ > 0 && has_full_index())) roll(std::max(first, log_end_));
+    if (must_roll(size_, facts, last) || (size_ > 0 && has_full_index())) {
+      roll(std::max(first, log_end_));
+      after_roll();
+    }
     if (size_ == 0) first_timestamp_ = max_timestamp;
     index_->add(last, size_, unit.size(), max_timestamp);
     write_out(unit);
@@ -385,6 +391,26 @@ void PartitionLog::roll(Offset base) {
   force_file();
   write_index_entries(true);
   start_segment(base);
+}
+
+void PartitionLog::after_roll() {
+  if (!options_.rolled) return;
+  try {
+    options_.rolled();
+  } catch (const Error& error) {
+    note(fmt::format("{}: {}", error.path().empty() ? directory_ : error.path(), error.message()));
+  }
+}
+
+void PartitionLog::close_active_segment() {
+  if (size_ == 0) return;
+  change([&] { roll(log_end_); });
+}
+
+void PartitionLog::begins_at(Offset start) {
+  change([&] {
+    if (epochs_.truncate_from_start(start)) save_leader_epochs();
+  });
 }
 
 void PartitionLog::save_leader_epochs() {

@@ -61,6 +61,9 @@ class PartitionLog {
     Offset start_if_empty{0};
     /// Says what was put right at opening, one line each.
     std::function<void(const std::string&)> note;
+    /// Called after an append has closed a segment and begun the next, with the right to write held. What it
+    /// throws is noted, and stops nothing.
+    std::function<void()> rolled;
   };
 
   PartitionLog(FileSystem& fs, std::string directory, Options options);
@@ -100,6 +103,11 @@ class PartitionLog {
   void append_at(Offset first, Offset last, std::optional<LeaderEpoch> epoch, ByteView unit,
                  std::int64_t max_timestamp);
 
+  /// Closes the active segment, if it holds anything, and begins one at log_end().
+  void close_active_segment();
+  /// The log begins at `start` now: what leader-epoch-checkpoint has from before goes.
+  void begins_at(Offset start);
+
   /// Forces everything appended to disk and writes the index entries that waited for it.
   void sync();
   /// Offsets below this one are as durable as the policy promises. After an opening it may be less than what
@@ -120,6 +128,7 @@ class PartitionLog {
   void start_segment(Offset base);
   bool still_active();
   void roll(Offset base);
+  void after_roll();
   [[nodiscard]] bool must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const;
   [[nodiscard]] bool has_full_index() const;
   void write_out(ByteView bytes);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/log/leftovers.h"
 #include "core/log/log_files.h"
 #include "core/log/tail_scan.h"
 
@@ -58,14 +59,6 @@ struct SegmentRecovery {
   std::vector<ByteRange> keep;
   /// What is saved beside the segment before it goes.
   std::vector<ByteRange> save;
-};
-
-/// Files of interrupted operations and what becomes of them.
-struct RecoveryStep {
-  enum class Kind : std::uint8_t { remove, rename, save };
-  Kind kind = Kind::remove;
-  std::string path;
-  std::string to;
 };
 
 struct RecoveryPlan {

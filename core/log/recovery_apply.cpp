@@ -69,23 +69,6 @@ void remove_segment(FileSystem& fs, const SegmentRecovery& plan) {
   }
 }
 
-std::string free_path(FileSystem& fs, const std::string& wanted) {
-  std::string path = wanted;
-  for (int i = 2; fs.stat(path); ++i) path = wanted + "." + std::to_string(i);
-  return path;
-}
-
-void perform(FileSystem& fs, const RecoveryStep& step) {
-  switch (step.kind) {
-    case RecoveryStep::Kind::remove:
-      return fs.remove(step.path);
-    case RecoveryStep::Kind::rename:
-      return fs.rename(step.path, step.to);
-    case RecoveryStep::Kind::save:
-      return fs.rename(step.path, free_path(fs, step.path + ".cut-0"));
-  }
-}
-
 void apply_segment(FileSystem& fs, const SegmentRecovery& plan, const std::string& directory,
                    std::int64_t interval) {
   SegmentFile segment = plan.segment;

@@ -122,59 +122,8 @@ class Planner {
 };
 
 void Planner::settle_leftovers(PartitionFiles& files) {
-  const auto path = [&](const std::string& name) { return join_path(plan_.directory, name); };
   if (!files.pending.empty()) plan_.notes.push_back(plan_.directory + ": " + files.pending);
-  bool swapped = false;
-  std::vector<std::string> final_names;
-  for (const SegmentFile& segment : files.segments) {
-    if (!segment.log_path.ends_with(kSwapSuffix)) continue;
-    swapped = true;
-    final_names.push_back(base_name(segment.log_path));
-  }
-  for (const OtherFile& other : files.others) {
-    if (other.is_directory) continue;
-    const bool taken = std::find(final_names.begin(), final_names.end(), other.name) != final_names.end();
-    switch (other.kind) {
-      case OtherFile::Kind::deleted:
-      case OtherFile::Kind::cleaned:
-      case OtherFile::Kind::temporary:
-        plan_.steps.push_back({RecoveryStep::Kind::remove, path(other.name), {}});
-        break;
-      case OtherFile::Kind::swap:
-        // A finished replacement: the originals it covers go first, then it takes their name. An index under
-        // a .swap name is dropped: indexes are made anew.
-        if (!taken) {
-          const bool log = other.name.ends_with(".log.swap");
-          plan_.steps.push_back(
-              {log ? RecoveryStep::Kind::save : RecoveryStep::Kind::remove, path(other.name), {}});
-        }
-        break;
-      default:
-        break;
-    }
-  }
-  if (!swapped) return;
-  for (const DirEntry& entry : fs_.list(plan_.directory)) {
-    const auto name = parse_segment_file_name(entry.name);
-    if (!name || name->suffix.ends_with(kSwapSuffix) || name->suffix.find(".cut-") != std::string::npos)
-      continue;
-    const bool is_segment = name->suffix == kLogSuffix;
-    const bool covered =
-        is_segment && std::none_of(files.segments.begin(), files.segments.end(), [&](const SegmentFile& s) {
-          return s.base == name->base && !s.log_path.ends_with(kSwapSuffix);
-        });
-    if (!covered) continue;
-    for (const std::string_view suffix :
-         {kLogSuffix, kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix, kSnapshotSuffix}) {
-      const std::string file = path(segment_file_name(name->base, suffix));
-      if (fs_.stat(file)) plan_.steps.push_back({RecoveryStep::Kind::remove, file, {}});
-    }
-  }
-  for (SegmentFile& segment : files.segments) {
-    if (!segment.log_path.ends_with(kSwapSuffix)) continue;
-    plan_.steps.push_back({RecoveryStep::Kind::rename, segment.log_path, segment.beside(kLogSuffix)});
-    segment.has_index = segment.has_time_index = segment.has_txn_index = false;
-  }
+  plan_.steps = plan_leftovers(fs_, files);
 }
 
 // True if a segment behind this one holds a whole record.

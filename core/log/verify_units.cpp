@@ -160,7 +160,7 @@ void UnitInspector::inspect_json(ByteView unit, UnitFacts& it, ChunkFacts& facts
     return bad_records(unit, it, fault, facts);
   }
   const JsonFields& fields = decoder_.json().fields();
-  ++facts.records;
+  if (fields.control != JsonControl::empty) ++facts.records;
   if (!decoder_.json().has_crc()) ++facts.unprotected;
   it.max_timestamp = records.largest_timestamp;
   it.leader_epoch = fields.leader_epoch;
@@ -168,7 +168,8 @@ void UnitInspector::inspect_json(ByteView unit, UnitFacts& it, ChunkFacts& facts
   it.producer_epoch = fields.producer_epoch;
   it.base_sequence = it.last_sequence = fields.sequence;
   it.transactional = fields.transactional;
-  it.control = fields.control != JsonControl::none;
+  it.control = fields.control == JsonControl::commit || fields.control == JsonControl::abort;
+  it.sparse = fields.control == JsonControl::empty;
 }
 
 void UnitInspector::inspect_records(ByteView unit, const UnitInfo& info, UnitFacts& it, ChunkFacts& facts) {

@@ -50,6 +50,7 @@ RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path) {
 
 RecoveryLocks::RecoveryLocks(FileSystem& fs, const std::string& path, const LockWait& wait)
     : directory_(lock_directory_shared(fs, parent_path(path))),
+      upkeep_(lock_upkeep(fs, join_path(path, kPartitionLockFile), wait)),
       partition_(fs, join_path(path, kPartitionLockFile)) {
   partition_.acquire(wait);
 }

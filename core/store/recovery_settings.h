@@ -24,6 +24,7 @@ class RecoveryLocks {
 
  private:
   std::unique_ptr<LockFile> directory_;
+  std::unique_ptr<LockFile> upkeep_;
   TurnLock partition_;
 };
 

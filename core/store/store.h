@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/uuid.h"
 #include "core/catalog/topic_config.h"
@@ -77,6 +78,8 @@ class Store {
     LockWait lock_wait = 10000;
     /// $TK_FORMAT.
     std::optional<TopicFormat> default_format;
+    /// With it, logs opened for appending apply their topic's own retention whenever they close a segment.
+    const Clock* clock = nullptr;
   };
 
   /// Opens an existing directory for looking. Throws storage_error if it is missing or no directory.
@@ -117,6 +120,13 @@ class Store {
   /// A read view of a partition, with the log start offset of the directory's checkpoint. A directory that is
   /// not there (yet, or any more) is an empty partition.
   [[nodiscard]] LogView view(const PartitionInfo& partition) const;
+  /// The partition's log start offset of the directory's checkpoint.
+  [[nodiscard]] std::optional<Offset> checkpointed_start(const PartitionInfo& partition) const;
+  /// True if the partition may hold batches with producer ids: tk writes a snapshot with the first one that
+  /// it appends for.
+  [[nodiscard]] static bool may_have_producers(const PartitionInfo& partition, const LogView& view) {
+    return !partition.tk_made || !view.files.snapshots.empty();
+  }
   /// The aborted and open transactions of a view. A partition that tk made without producer snapshots has
   /// none, and is not scanned.
   [[nodiscard]] Transactions transactions(const PartitionInfo& partition, const LogView& view) const;
@@ -138,6 +148,11 @@ class Store {
   std::vector<std::string> delete_topic(std::string_view name);
   /// The directories that delete_topic would remove. Needs no store for writing.
   [[nodiscard]] std::vector<std::string> would_delete(std::string_view name) const;
+
+  /// Notes an offset of the partition in one of the directory's checkpoint files (kLogStartFile,
+  /// kCleanerFile), unless it has a larger one. Throws corrupt_state for a damaged file.
+  void raise_checkpoint(std::string_view file, const PartitionInfo& partition, Offset offset);
+  [[nodiscard]] const LockWait& lock_wait() const { return options_.lock_wait; }
 
   /// Opens a partition for appending (its lock is not taken yet: PartitionLog::begin does). In a broker's
   /// directory the clean-shutdown marker is removed first, so that the broker rebuilds what lies above its

@@ -5,6 +5,7 @@
 
 #include "core/catalog/log_directory.h"
 #include "core/store/store.h"
+#include "core/store/upkeep.h"
 
 namespace tk {
 
@@ -14,17 +15,25 @@ LogView Store::view(const PartitionInfo& partition) const {
     empty.files.directory = partition.directory;
     return empty;
   }
-  std::optional<Offset> start;
-  if (partition.state == PartitionState::live) {
-    const auto at = log_starts_.find(partition_directory_name(partition.topic, partition.partition));
-    if (at != log_starts_.end()) start = at->second;
-  }
-  return open_log_view(*fs_, partition.directory, start);
+  return open_log_view(*fs_, partition.directory, checkpointed_start(partition));
+}
+
+std::optional<Offset> Store::checkpointed_start(const PartitionInfo& partition) const {
+  if (partition.state != PartitionState::live) return std::nullopt;
+  const auto at = log_starts_.find(partition_directory_name(partition.topic, partition.partition));
+  return at == log_starts_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void Store::raise_checkpoint(std::string_view file, const PartitionInfo& partition, Offset offset) {
+  const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
+  raise_in_checkpoint(*fs_, directory_, file, partition.topic, partition.partition, offset);
+  if (file != kLogStartFile) return;
+  Offset& start = log_starts_[partition_directory_name(partition.topic, partition.partition)];
+  start = std::max(start, offset);
 }
 
 Transactions Store::transactions(const PartitionInfo& partition, const LogView& view) const {
-  // tk writes a snapshot with the first producer id that it appends for.
-  if (!partition.tk_made || !view.files.snapshots.empty()) return scan_transactions(*fs_, view);
+  if (may_have_producers(partition, view)) return scan_transactions(*fs_, view);
   Transactions none;
   none.finish();
   return none;
@@ -54,6 +63,11 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
   options.trust_index = at->tk_made;
   options.start_if_empty = start_if_empty;
   options.note = std::move(note);
+  if (options_.clock != nullptr && !is_broker_ && sets_retention(topic.configs)) {
+    options.rolled = [this, partition = *at, configs = topic.configs] {
+      retain_closed_segments(*this, partition, configs, options_.clock->now_ms());
+    };
+  }
   return std::make_unique<PartitionLog>(*fs_, at->directory, std::move(options));
 }
 

@@ -1,0 +1,74 @@
+// Which offset each key was last written at: the map of a compaction (kafka-on-disk.md §11.2).
+//
+// Keys are kept as 128-bit hashes, as Kafka's cleaner keeps them (MD5 there). Two keys with one hash would
+// cost a live record, so the hash has a seed of its own in every run: nobody can prepare such keys, and by
+// chance they do not come about (2^-128 a pair).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/base/ids.h"
+
+namespace tk {
+
+struct KeyHash {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+};
+
+KeyHash hash_key(std::string_view key, std::uint64_t seed);
+
+/// For one writer, then for any number of readers.
+class KeyMap {
+ public:
+  /// Takes at most `bytes` (at least kLeastBytes), while it grows, too.
+  explicit KeyMap(std::size_t bytes, std::uint64_t seed);
+
+  [[nodiscard]] KeyHash hash(std::string_view key) const { return hash_key(key, seed_); }
+  /// Fetches what put() and find() of the hash will look at.
+  void prefetch(const KeyHash& hash) const { __builtin_prefetch(&slots_[place_of(hash)]); }
+
+  /// Notes that the key was written at `offset`, which is above all earlier ones. False if the map is full
+  /// and does not have the key.
+  bool put(const KeyHash& hash, Offset offset);
+  /// The last offset of the key; nothing if it is not in the map.
+  [[nodiscard]] std::optional<Offset> find(const KeyHash& hash) const;
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool full() const { return size_ >= most_ && slot_count_ == last_slot_count_; }
+  /// Keys that it takes.
+  [[nodiscard]] std::size_t capacity() const;
+
+  void clear();
+
+  static constexpr std::size_t kLeastBytes = 4096;
+
+ private:
+  struct Slot {
+    std::uint64_t high, low;
+    std::int64_t offset_and_one;  // 0: empty
+  };
+
+  // By the hash's upper bits, so that growing moves slots in the order they have.
+  [[nodiscard]] std::size_t place_of(const KeyHash& hash) const {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::size_t>(static_cast<Wide>(hash.high) * slot_count_ >> 64);
+  }
+  void allocate(std::size_t slots);
+  void grow();
+
+  struct Free {
+    void operator()(Slot* slots) const;
+  };
+  std::unique_ptr<Slot[], Free> slots_;
+  std::size_t slot_count_ = 0;
+  std::size_t first_slot_count_;
+  std::size_t last_slot_count_;
+  std::size_t size_ = 0;
+  std::size_t most_ = 0;
+  std::uint64_t seed_;
+};
+
+}  // namespace tk
