@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/error.h"
 #include "core/log/segment_names.h"
 #include "core/log/tail_scan.h"
 
@@ -77,6 +78,8 @@ SegmentFile segment_at(FileSystem& fs, const std::string& directory, Offset base
   if (const auto stat = fs.stat(segment.log_path)) {
     segment.size = stat->size;
     segment.mtime_ms = stat->mtime_ms;
+    segment.device = stat->device;
+    segment.inode = stat->inode;
   }
   const bool own_indexes = suffix == kLogSuffix;
   segment.has_index = own_indexes && named.index;
@@ -129,7 +132,9 @@ std::string SegmentFile::beside(std::string_view suffix) const {
   return join_path(parent_path(log_path), segment_file_name(base, suffix));
 }
 
-PartitionFiles list_partition(FileSystem& fs, const std::string& directory) {
+namespace {
+
+PartitionFiles list_once(FileSystem& fs, const std::string& directory) {
   Listing listing;
   listing.files.directory = directory;
   for (const DirEntry& entry : fs.list(directory)) sort_in(listing, entry);
@@ -151,6 +156,20 @@ PartitionFiles list_partition(FileSystem& fs, const std::string& directory) {
   std::sort(listing.files.snapshots.begin(), listing.files.snapshots.end());
   if (swaps) settle_swaps(fs, listing);
   return std::move(listing.files);
+}
+
+}  // namespace
+
+// Between the listing and the look into a swap file it may get its final name.
+PartitionFiles list_partition(FileSystem& fs, const std::string& directory) {
+  constexpr int tries = 20;
+  for (int i = 0;; ++i) {
+    try {
+      return list_once(fs, directory);
+    } catch (const Error& error) {
+      if (i >= tries || !error.path().ends_with(kSwapSuffix) || fs.stat(error.path())) throw;
+    }
+  }
 }
 
 }  // namespace tk

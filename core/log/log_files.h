@@ -14,6 +14,9 @@ struct SegmentFile {
   Offset base;
   std::uint64_t size = 0;
   std::int64_t mtime_ms = 0;
+  /// Together they tell whether the path still names the same file (0: not listed).
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
   /// Path of the .log. With a finished swap it is the .log.swap that will take the segment's place.
   std::string log_path;
   bool has_index = false;
@@ -22,6 +25,10 @@ struct SegmentFile {
 
   /// Path of the file beside it with this suffix (".index", ...).
   [[nodiscard]] std::string beside(std::string_view suffix) const;
+  /// False if `file` is another one than was listed: the segment was replaced.
+  [[nodiscard]] bool is(const FileStat& file) const {
+    return inode == 0 || (file.inode == inode && file.device == device);
+  }
 };
 
 /// A file or directory that is no part of the log (kafka-on-disk.md §1.5, §9.3).

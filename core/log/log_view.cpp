@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/format/batch.h"
 #include "core/log/segment_lookup.h"
 
@@ -37,8 +38,9 @@ std::uint64_t LogView::bytes() const {
   return sum;
 }
 
-LogView open_log_view(FileSystem& fs, const std::string& directory,
-                      std::optional<Offset> checkpointed_start) {
+namespace {
+
+LogView look(FileSystem& fs, const std::string& directory, std::optional<Offset> checkpointed_start) {
   LogView view;
   view.files = list_partition(fs, directory);
   if (view.files.segments.empty()) {
@@ -62,6 +64,21 @@ LogView open_log_view(FileSystem& fs, const std::string& directory,
     view.log_start = *checkpointed_start;
   }
   return view;
+}
+
+}  // namespace
+
+// A segment may be replaced or removed between the listing and the look into it.
+LogView open_log_view(FileSystem& fs, const std::string& directory,
+                      std::optional<Offset> checkpointed_start) {
+  constexpr int tries = 20;
+  for (int i = 0;; ++i) {
+    try {
+      return look(fs, directory, checkpointed_start);
+    } catch (const Error& error) {
+      if (i >= tries || error.path() == directory || fs.stat(error.path())) throw;
+    }
+  }
 }
 
 }  // namespace tk

@@ -19,7 +19,7 @@ struct FirstUnit {
 
 /// The first unit of a segment, if it is whole, good and not of unusual size.
 std::optional<FirstUnit> first_unit(FileSystem& fs, const SegmentFile& segment) {
-  if (segment.size < kUnitPrefix) return std::nullopt;
+  if (segment.size < kUnitPrefix || !fs.stat(segment.log_path)) return std::nullopt;
   const auto file = fs.open(segment.log_path, OpenMode::read);
   Buffer bytes;
   bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(segment.size, 32768)));
@@ -62,7 +62,7 @@ std::optional<Offset> upper_bound_of(FileSystem& fs, const std::vector<SegmentFi
 }
 
 PartitionCursor::PartitionCursor(FileSystem& fs, const LogView& view, Offset start, std::size_t chunk_bytes)
-    : fs_(fs), view_(view), chunk_bytes_(chunk_bytes), start_(start), last_(-1) {
+    : fs_(fs), view_(&view), chunk_bytes_(chunk_bytes), start_(start), last_(-1) {
   const auto& segments = view.files.segments;
   const auto above =
       std::upper_bound(segments.begin(), segments.end(), start,
@@ -72,23 +72,65 @@ PartitionCursor::PartitionCursor(FileSystem& fs, const LogView& view, Offset sta
     --index_;
 }
 
-void PartitionCursor::open_segment(std::size_t index) {
-  const auto& segments = view_.files.segments;
-  const SegmentFile& segment = segments[index];
+// A segment may have been replaced or removed since it was listed, once more while it is being opened.
+void PartitionCursor::open_segment() {
+  constexpr int tries = 20;
+  for (int i = 0; index_ < view_->files.segments.size(); ++i) {
+    try {
+      if (try_to_open()) return;
+    } catch (const Error&) {
+      const SegmentFile& segment = view_->files.segments[index_];
+      const auto there = fs_.stat(segment.log_path);
+      if (i >= tries || (there && segment.is(*there))) throw;
+    }
+    look_again();
+  }
+}
+
+bool PartitionCursor::try_to_open() {
+  const auto& segments = view_->files.segments;
+  const SegmentFile& segment = segments[index_];
   ScanRange range{
       .position = 0, .end = segment.size, .segment_base = segment.base, .after = last_, .below = {}};
   if (first_segment_) {
-    const TrustedPlace place = find_offset(fs_, segment, start_);
+    const TrustedPlace place = looked_again_ ? find_unit_after(fs_, segment, std::max(last_, start_ - 1))
+                                             : find_offset(fs_, segment, start_);
     range.position = place.position;
     range.after = place.after;
   }
-  range.below = upper_bound_of(fs_, segments, index);
+  range.below = upper_bound_of(fs_, segments, index_);
+  std::shared_ptr<File> file = fs_.open(segment.log_path, OpenMode::read);
+  if (!segment.is(file->stat())) return false;
   first_segment_ = false;
-  file_ = fs_.open(segment.log_path, OpenMode::read);
+  file_ = std::move(file);
   auto ahead = std::make_shared<ReadAhead>(file_, range.end, chunk_bytes_);
   scanner_.emplace(*file_, range, chunk_bytes_, ahead);
   const std::scoped_lock lock(mutex_);
   ahead_ = std::move(ahead);
+  return true;
+}
+
+// What was appended since the first view was made is none of this reader's.
+void PartitionCursor::look_again() {
+  LogView view = open_log_view(fs_, view_->files.directory, view_->log_start);
+  const SegmentFile& last = view_->files.segments.back();
+  std::erase_if(view.files.segments,
+                [&](const SegmentFile& segment) { return segment.base >= view_->log_end; });
+  if (!view.files.segments.empty() && view.files.segments.back().inode == last.inode &&
+      view.files.segments.back().base == last.base) {
+    view.last_segment_end = view_->last_segment_end;
+    view.files.segments.back().size = last.size;
+  } else if (!view.files.segments.empty()) {
+    view.last_segment_end = view.files.segments.back().size;
+  }
+  view.log_end = view_->log_end;
+  const auto& segments = newer_views_.emplace_back(std::move(view)).files.segments;
+  view_ = &newer_views_.back();
+  const Offset next = std::max(last_ + 1, start_);
+  const auto above = std::ranges::upper_bound(segments, next, {}, &SegmentFile::base);
+  index_ = above == segments.begin() ? 0 : static_cast<std::size_t>(above - segments.begin()) - 1;
+  first_segment_ = true;
+  looked_again_ = true;
 }
 
 void PartitionCursor::read_ahead(CursorChunk& chunk) {
@@ -103,10 +145,10 @@ void PartitionCursor::read_ahead(CursorChunk& chunk) {
 // What is missing now was there when the view was made: it must not pass for the end of the log. Only the
 // tail of the last segment may go, which a writer cuts.
 void PartitionCursor::require_whole() {
-  const auto& segments = view_.files.segments;
+  const auto& segments = view_->files.segments;
   const SegmentFile& segment = segments[index_];
-  const bool tail_may_go = index_ + 1 == segments.size() && view_.last_segment_end > 0;
-  const std::uint64_t expected = tail_may_go ? view_.last_segment_end : segment.size;
+  const bool tail_may_go = index_ + 1 == segments.size() && view_->last_segment_end > 0;
+  const std::uint64_t expected = tail_may_go ? view_->last_segment_end : segment.size;
   const std::uint64_t size = file_->size();
   if (size >= expected) return;
   throw Error(
@@ -116,9 +158,10 @@ void PartitionCursor::require_whole() {
 }
 
 bool PartitionCursor::next(CursorChunk& chunk) {
-  const auto& segments = view_.files.segments;
-  while (index_ < segments.size()) {
-    if (!scanner_) open_segment(index_);
+  while (index_ < view_->files.segments.size()) {
+    if (!scanner_) open_segment();
+    if (!scanner_) break;
+    const auto& segments = view_->files.segments;
     const bool more = scanner_->next(chunk.scan);
     last_ = std::max(last_, scanner_->last_offset());
     position_ = scanner_->position();
@@ -137,7 +180,7 @@ bool PartitionCursor::next(CursorChunk& chunk) {
     if (index_ + 1 == segments.size()) break;
     ++index_;
   }
-  index_ = segments.size();
+  index_ = view_->files.segments.size();
   return false;
 }
 

@@ -4,6 +4,7 @@
 // of damage; sums, decoding and output belong to whoever takes its chunks.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
 
@@ -24,9 +25,10 @@ class PartitionCursor {
   PartitionCursor(FileSystem& fs, const LogView& view, Offset start,
                   std::size_t chunk_bytes = SegmentScanner::kDefaultChunk);
 
-  /// The next chunk; false at the end of the view. A tail in another segment than the last comes as damage;
-  /// the last segment's tail ends the reading. Throws storage_error if a
-  /// segment is shorter by then than the view has it.
+  /// The next chunk; false at the end of the view. Where segments were replaced or removed since the view was
+  /// made (a compaction, a retention), it goes on behind what it has read, in what there is now. A tail in
+  /// another segment than the last comes as damage; the last segment's tail ends the reading. Throws
+  /// storage_error if a segment is shorter by then than the view has it.
   bool next(CursorChunk& chunk);
 
   /// Reads for a chunk what next() will probably want in it. For any thread, while another may be in next();
@@ -38,11 +40,14 @@ class PartitionCursor {
   [[nodiscard]] Offset last_offset() const { return last_; }
 
  private:
-  void open_segment(std::size_t index);
+  void open_segment();
+  bool try_to_open();
+  void look_again();
   void require_whole();
 
   FileSystem& fs_;
-  const LogView& view_;
+  const LogView* view_;              // as it was given, or the last of these:
+  std::deque<LogView> newer_views_;  // chunks point into them
   std::size_t chunk_bytes_;
   std::size_t index_ = 0;  // of the segment being read
   std::shared_ptr<File> file_;
@@ -52,6 +57,7 @@ class PartitionCursor {
   Offset start_;
   Offset last_;
   bool first_segment_ = true;
+  bool looked_again_ = false;
   std::uint64_t position_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/log/segment_lookup.h"
 #include "core/log/segment_names.h"
 
 namespace tk {
@@ -11,8 +12,10 @@ PartitionFollower::PartitionFollower(FileSystem& fs, const LogView& view, std::u
     : fs_(fs), directory_(view.files.directory), position_(position), last_(last_offset) {
   if (!view.files.segments.empty()) {
     segment_ = view.files.segments.back();
-    file_ = fs_.open(segment_.log_path, OpenMode::read);
     last_ = std::max(last_, segment_.base - 1);
+    // One that was replaced meanwhile is looked for anew.
+    const auto there = fs_.stat(segment_.log_path);
+    if (there && segment_.is(*there)) file_ = fs_.open(segment_.log_path, OpenMode::read);
   }
 }
 
@@ -41,17 +44,24 @@ bool PartitionFollower::next(CursorChunk& chunk, bool look_for_roll) {
   }
 }
 
+// The one that holds what comes next: mostly a segment that was begun since, but a compaction may have put it
+// into one with what was read already.
 bool PartitionFollower::open_next_segment() {
   const PartitionFiles files = list_partition(fs_, directory_);
-  for (const SegmentFile& segment : files.segments) {
-    if (file_ && segment.base <= segment_.base) continue;
-    segment_ = segment;
-    file_ = fs_.open(segment_.log_path, OpenMode::read);
-    position_ = 0;
-    last_ = std::max(last_, segment_.base - 1);
-    return true;
-  }
-  return false;
+  const auto& segments = files.segments;
+  const auto above = std::ranges::upper_bound(segments, last_ + 1, {}, &SegmentFile::base);
+  auto next = above == segments.begin() ? above : above - 1;
+  if (file_ && next != segments.end() && next->is(file_->stat()) && next->inode != 0) ++next;
+  if (next == segments.end()) return false;
+  std::unique_ptr<File> file = fs_.open(next->log_path, OpenMode::read);
+  if (!next->is(file->stat())) return false;
+  const TrustedPlace place =
+      next->base > last_ ? TrustedPlace{0, last_, {}} : find_unit_after(fs_, *next, last_);
+  segment_ = *next;
+  file_ = std::move(file);
+  position_ = place.position;
+  last_ = std::max(last_, segment_.base - 1);
+  return true;
 }
 
 }  // namespace tk

@@ -85,6 +85,34 @@ TrustedPlace find_offset(FileSystem& fs, const SegmentFile& segment, Offset targ
   return segment_start(segment);
 }
 
+TrustedPlace find_unit_after(FileSystem& fs, const SegmentFile& segment, Offset last) {
+  const TrustedPlace from = find_offset(fs, segment, last + 1);
+  const auto file = fs.open(segment.log_path, OpenMode::read);
+  const ScanRange range{.position = from.position,
+                        .end = segment.size,
+                        .segment_base = segment.base,
+                        .after = from.after,
+                        .below = {}};
+  SegmentScanner scanner(*file, range, 128U << 10);
+  ScanChunk chunk;
+  TrustedPlace place{segment.size, last, std::nullopt};
+  bool found = false;
+  while (!found && scanner.next(chunk)) {
+    for (const Stretch& stretch : chunk.stretches) {
+      if (stretch.kind != StretchKind::units) continue;
+      walk_units(
+          chunk, stretch,
+          [&](ByteView unit, UnitKind kind, std::uint64_t position) {
+            if (found || last_offset_of(unit, kind) <= last) return;
+            found = true;
+            place.position = position;
+          },
+          [](std::uint64_t, std::uint64_t, const Fault&, ByteView) {});
+    }
+  }
+  return place;
+}
+
 TrustedPlace find_last_indexed(FileSystem& fs, const SegmentFile& segment) {
   if (!segment.has_index) return segment_start(segment);
   const OffsetIndexFile index = offset_index(fs, segment);

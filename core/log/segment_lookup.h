@@ -21,6 +21,9 @@ struct TrustedPlace {
 /// costs time and never a record.
 TrustedPlace find_offset(FileSystem& fs, const SegmentFile& segment, Offset target);
 
+/// The place of the first unit that ends above `last`; the segment's end if there is none.
+TrustedPlace find_unit_after(FileSystem& fs, const SegmentFile& segment, Offset last);
+
 /// The place of the last index entry that the log bears out: the entry's offset is that of the last record of
 /// the unit there. In a partition that tk made everything before it has been forced to disk (design.md §3).
 TrustedPlace find_last_indexed(FileSystem& fs, const SegmentFile& segment);
