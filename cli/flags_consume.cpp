@@ -45,6 +45,8 @@ void add_selection(CommandSpec& spec, ConsumeOptions* to) {
              });
   spec.value("--key", "KEY", "only records with exactly this key",
              [to](const std::string& text) { to->key = text; });
+  spec.flag("--latest-per-key", "only the last record of each key, deleted keys left out",
+            to->latest_per_key);
   spec.choice<Isolation>(
       "--isolation",
       {{"read_uncommitted", Isolation::read_uncommitted}, {"read_committed", Isolation::read_committed}},
@@ -100,6 +102,7 @@ void check_group(const CommandSpec& spec, ConsumeOptions* to, const GroupReading
       usage_error("only a group has a stored offset: give -g GROUP, too");
     return;
   }
+  if (to->latest_per_key) usage_error("--latest-per-key with -g: a member reads every record");
   if (!to->partitions.empty()) usage_error("-p with -g: which partitions are read is for the group to say");
   if (to->order == ConsumeOptions::Order::time)
     usage_error("--order time with -g: a member reads partition by partition");
@@ -136,6 +139,7 @@ void check_output(const CommandSpec& spec, ConsumeOptions* to) {
   spec.at_most_one_of({"json", "delimiter"});
   spec.at_most_one_of({"json", "null"});
   spec.at_most_one_of({"count", "output-format"});
+  spec.at_most_one_of({"follow", "latest-per-key"});
   if (spec.count("count") > 0) {
     to->output = Output::count;
   } else if (spec.count("output-format") > 0) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <queue>
@@ -14,6 +15,7 @@
 #include "commands/open_store.h"
 #include "core/io/output.h"
 #include "core/io/watch.h"
+#include "core/log/latest_keys.h"
 #include "core/log/partition_follower.h"
 
 namespace tk {
@@ -51,6 +53,7 @@ class Consumer {
   struct Stream;
 
   [[nodiscard]] bool done() const { return printer_.done(); }
+  [[nodiscard]] RecordFilter filter_of(PartitionPlan& plan) const;
   void read_partition(PartitionPlan& plan);
 
   const ConsumeOptions& options_;
@@ -92,7 +95,20 @@ struct Consumer::Spill {
   }
 };
 
+/// Memory for the keys of --latest-per-key; as much is taken as there are keys for.
+constexpr std::size_t kLatestKeysBytes = std::size_t{8} << 30;
+
+RecordFilter Consumer::filter_of(PartitionPlan& plan) const {
+  if (!options_.latest_per_key) return filter_;
+  std::uint64_t seed = 0;
+  static_cast<void>(getrandom(&seed, sizeof seed, 0));
+  plan.latest = std::make_unique<KeyMap>(kLatestKeysBytes, seed);
+  if (plan.scope.from < plan.scope.below) find_latest_keys(context_.fs, plan.view, plan.scope, *plan.latest);
+  return filter_.only_latest(*plan.latest);
+}
+
 void Consumer::read_partition(PartitionPlan& plan) {
+  const RecordFilter filter = filter_of(plan);
   const RecordFormatter formatter(options_, plan.partition.topic, plan.partition.partition);
   const bool marks = printer_.needs_marks() || plan.skip > 0;
   PartitionCursor cursor(
@@ -107,7 +123,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
                  (last = cursor.last_offset(), true);
         },
         [&](Job& job, const OrderedTurn& turn) {
-          job.sink.start(filter_, formatter, marks);
+          job.sink.start(filter, formatter, marks);
           Spill spill{*this, job, turn, plan};
           walk_records(job.chunk, plan.scope, job.decoder, spill);
         },
@@ -115,6 +131,7 @@ void Consumer::read_partition(PartitionPlan& plan) {
         [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; },
         [&](Job& job) { cursor.read_ahead(job.chunk); });
   }
+  plan.latest.reset();
   places_.emplace_back(cursor.position(), std::max(cursor.last_offset(), plan.scope.from - 1));
 }
 
@@ -128,6 +145,7 @@ void Consumer::read_in_turn(const std::vector<std::unique_ptr<PartitionPlan>>& p
 /// One partition's records for merging by time: a small chunk at a time.
 struct Consumer::Stream {
   PartitionPlan& plan;
+  RecordFilter filter;
   RecordFormatter formatter;
   PartitionCursor cursor;
   Job job;
@@ -135,6 +153,7 @@ struct Consumer::Stream {
 
   Stream(Consumer& consumer, PartitionPlan& of)
       : plan(of),
+        filter(consumer.filter_of(of)),
         formatter(consumer.options_, of.partition.topic, of.partition.partition),
         cursor(consumer.context_.fs, of.view, of.scope.from, kSmallChunk) {}
 
@@ -142,7 +161,7 @@ struct Consumer::Stream {
   bool fill(Consumer& consumer) {
     while (next >= job.sink.marks.size()) {
       if (!cursor.next(job.chunk)) return false;
-      job.sink.start(consumer.filter_, formatter, true);
+      job.sink.start(filter, formatter, true);
       walk_records(job.chunk, plan.scope, job.decoder, job.sink);
       for (const ConsumeSink::Found& found : job.sink.found) {
         consumer.printer_.report(found.damage);

@@ -111,6 +111,8 @@ struct ConsumeOptions {
   std::optional<std::string> grep;
   /// Only records with exactly this key.
   std::optional<std::string> key;
+  /// Only the last record of each key in each partition, and no deleted key.
+  bool latest_per_key = false;
   OnDamage on_damage = OnDamage::skip;
   std::optional<GroupReading> group;
 };

@@ -6,6 +6,7 @@
 
 #include "commands/consume_options.h"
 #include "commands/context.h"
+#include "core/log/key_map.h"
 #include "core/log/record_walk.h"
 #include "core/store/store.h"
 
@@ -18,6 +19,8 @@ struct PartitionPlan {
   ReadScope scope;
   /// Records at the beginning to leave out (-o -N).
   std::int64_t skip = 0;
+  /// With --latest-per-key: where each key was last written, within the scope.
+  std::unique_ptr<KeyMap> latest;
 };
 
 /// Settles the limits of one partition as they are now, and notes what is odd in its directory.

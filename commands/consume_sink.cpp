@@ -22,7 +22,17 @@ RecordFilter::RecordFilter(const ConsumeOptions& options)
   }
 }
 
+RecordFilter RecordFilter::only_latest(const KeyMap& keys) const {
+  RecordFilter filter = *this;
+  filter.latest_ = &keys;
+  filter.takes_all_ = false;
+  return filter;
+}
+
 bool RecordFilter::examine(const RecordView& record) const {
+  if (latest_ != nullptr &&
+      (!record.key || !record.value || latest_->find(latest_->hash(*record.key)) != record.offset))
+    return false;
   if (key_ && (!record.key || *record.key != *key_)) return false;
   if (!grep_) return true;
   return record.value && std::regex_search(record.value->begin(), record.value->end(), *grep_);

@@ -9,6 +9,7 @@
 #include "commands/record_format.h"
 #include "core/base/ordered_workers.h"
 #include "core/base/short_copy.h"
+#include "core/log/key_map.h"
 #include "core/log/record_walk.h"
 
 namespace tk {
@@ -18,6 +19,8 @@ class RecordFilter {
  public:
   /// Throws invalid_request for an expression that cannot be used.
   explicit RecordFilter(const ConsumeOptions& options);
+  /// The same, of those records only that are the last of their key by `keys`, and have a value.
+  [[nodiscard]] RecordFilter only_latest(const KeyMap& keys) const;
   [[nodiscard]] bool takes_all() const { return takes_all_; }
   [[nodiscard]] bool takes(const RecordView& record) const { return takes_all_ || examine(record); }
 
@@ -27,6 +30,7 @@ class RecordFilter {
   bool takes_all_;
   std::optional<std::string> key_;
   std::optional<std::regex> grep_;
+  const KeyMap* latest_ = nullptr;
 };
 
 /// Sink of walk_records (record_walk.h).

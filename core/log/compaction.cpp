@@ -105,12 +105,12 @@ class Compaction {
     };
     const LogHistory* const history = history_ ? &*history_ : nullptr;
     const Offset map_end = build_key_map(fs_, dirty, from, upper, history, keys, advanced);
-    if (map_end < from) throw too_small(keys, from);
+    if (map_end < from && from < upper) throw too_small(keys, from);
 
     FilterRules rules{.keys = &keys,
                       .history = history,
                       .map_end = map_end,
-                      .upper = upper,
+                      .high_watermark = view.log_end,
                       .now_ms = options_.rules.now_ms,
                       .delete_retention_ms = options_.delete_retention_ms};
     const PassContext context{.fs = fs_,

@@ -59,7 +59,7 @@ void filter_chunk(Job& job, std::int64_t legacy_horizon_ms) {
 class GroupWriter {
  public:
   GroupWriter(const PassContext& context, const LogView& view, std::vector<SegmentGroup> groups)
-      : context_(context), segments_(view.files.segments), groups_(std::move(groups)) {}
+      : context_(context), segments_(view.files.segments), groups_(std::move(groups)), end_(view.log_end) {}
 
   void take(const Job& job) {
     const auto segment = static_cast<std::size_t>(job.chunk.segment - segments_.data());
@@ -122,7 +122,7 @@ class GroupWriter {
   }
 
   [[nodiscard]] Offset end_of(const SegmentGroup& group) const {
-    return group.end < segments_.size() ? segments_[group.end].base : context_.rules.upper;
+    return group.end < segments_.size() ? segments_[group.end].base : end_;
   }
 
   [[nodiscard]] std::vector<TxnIndexEntry> aborted_between(Offset from, Offset below) const {
@@ -137,6 +137,7 @@ class GroupWriter {
   const PassContext& context_;
   const std::vector<SegmentFile>& segments_;
   std::vector<SegmentGroup> groups_;
+  Offset end_;  // of the last segment
   std::size_t group_ = 0;
   std::unique_ptr<CleanedSegment> output_;
   std::vector<std::unique_ptr<CleanedSegment>> outputs_;  // of the group, full

@@ -75,7 +75,8 @@ CompactionRange choose_compaction_range(FileSystem& fs, const LogView& view, Off
     }
     if (segments[i].base < range.first_dirty && i < end) range.clean_bytes += segments[i].size;
   }
-  if (range.upper <= range.first_dirty || range.cleanable_bytes == 0) {
+  const bool dirty = range.upper > range.first_dirty && range.cleanable_bytes > 0;
+  if (!dirty && !(rules.force && range.clean_bytes > 0)) {
     range.not_now = "nothing to clean: " + range.upper_reason;
   } else if (!rules.force && range.dirty_ratio() <= rules.min_dirty_ratio &&
              !overdue(fs, view, first, rules)) {

@@ -14,7 +14,8 @@ struct CompactionRules {
   double min_dirty_ratio = 0.5;
   std::int64_t min_lag_ms = 0;
   std::int64_t max_lag_ms = INT64_MAX;
-  /// Neither ratio nor lag times count.
+  /// Neither ratio nor lag times count; what is clean is gone through all the same, for tombstones and
+  /// markers whose delete horizon has passed.
   bool force = false;
   /// Where the last compaction ended (cleaner-offset-checkpoint).
   std::optional<Offset> checkpoint;

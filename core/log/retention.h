@@ -16,7 +16,7 @@ struct RetentionRules {
   /// -1: without limit.
   std::int64_t retention_ms = -1, retention_bytes = -1;
   /// Nothing at or above it goes.
-  Offset high_watermark;
+  Offset high_watermark = {};
 };
 
 struct SegmentVerdict {

@@ -54,7 +54,7 @@ Fault UnitFilter::filter(ByteView unit, const UnitInfo& info, bool keep_legacy_t
   const bool discard = info.control ? bare_marker && expired : aborted;
   const bool keep_empty = info.kind != UnitKind::legacy &&
                           ((rules_.history != nullptr && rules_.history->is_last_of_producer(info)) ||
-                           info.next_offset() == rules_.upper);
+                           info.next_offset() == rules_.high_watermark);
   result = {.size = 0,
             .records_before = info.control ? 0 : info.count,
             .records_after = 0,

@@ -17,9 +17,9 @@ struct FilterRules {
   const LogHistory* history = nullptr;
   /// Records above it were not looked at for the map: they stay.
   Offset map_end;
-  /// What ends here is the end of what can be cleaned at all, and stays, empty if need be, so that the offset
-  /// is not forgotten.
-  Offset upper;
+  /// What ends here is the end of all, and stays, empty if need be, so that the offset is not forgotten. (As
+  /// Kafka 4.4 has it; kafka-on-disk.md §11.6 names the end of what can be cleaned.)
+  Offset high_watermark;
   /// In ms; tombstones whose delete horizon it has reached go.
   std::int64_t now_ms = 0;
   std::int64_t delete_retention_ms = 0;
