@@ -105,7 +105,8 @@ Offset build_key_map(FileSystem& fs, const LogView& view, Offset from, Offset up
         full = !builder.put(job, map_end);
         advanced(job.bytes);
         return !full;
-      });
+      },
+      [](const Job&) { return true; }, [&](Job& job) { cursor.read_ahead(job.chunk); });
   return full ? map_end : upper - 1;
 }
 

@@ -189,7 +189,8 @@ PassTally run_compaction_pass(const PassContext& context, const LogView& view,
         advanced(job.bytes);
         interrupted = context.options.interrupted && context.options.interrupted();
         return !interrupted;
-      });
+      },
+      [](const Job&) { return true; }, [&](Job& job) { cursor.read_ahead(job.chunk); });
   if (!interrupted) writer.finish_all();
   PassTally tally = writer.tally();
   tally.interrupted = interrupted;

@@ -57,7 +57,8 @@ void find_latest_keys(FileSystem& fs, const LogView& view, const ReadScope& scop
               .hint("compact the topic, or read fewer partitions or offsets at once");
         }
         return true;
-      });
+      },
+      [](const Job&) { return true; }, [&](Job& job) { cursor.read_ahead(job.chunk); });
 }
 
 }  // namespace tk

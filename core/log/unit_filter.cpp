@@ -6,22 +6,16 @@
 
 namespace tk {
 
-// The views of all records of a unit stay valid until the decoder's next unit; of their headers, each only
-// until the next record.
 Fault UnitFilter::collect(ByteView unit, const UnitInfo& info) {
   records_.clear();
-  headers_.clear();
   return decoder_.decode(unit, info, [&](const RecordView& record) {
-    Survivor& survivor = records_.emplace_back();
-    survivor.record = record;
-    if (!record.headers.empty()) {
-      survivor.first_header = static_cast<std::uint32_t>(headers_.size());
-      survivor.header_count = static_cast<std::uint32_t>(record.headers.size());
-      headers_.insert(headers_.end(), record.headers.begin(), record.headers.end());
-    }
+    Seen& seen = records_.emplace_back();
+    seen.offset = record.offset;
+    seen.has_value = record.value.has_value();
     if (!record.key) return;
-    survivor.hash = rules_.keys->hash(*record.key);
-    rules_.keys->prefetch(survivor.hash);
+    seen.has_key = true;
+    seen.hash = rules_.keys->hash(*record.key);
+    rules_.keys->prefetch(seen.hash);
   });
 }
 
@@ -31,19 +25,28 @@ void UnitFilter::decide(const UnitInfo& info, bool keep_legacy_tombstones) {
                                    : !info.has_delete_horizon() || rules_.now_ms < info.base_timestamp;
   kept_ = 0;
   tombstone_kept_ = false;
-  for (Survivor& survivor : records_) {
-    const RecordView& record = survivor.record;
-    if (record.offset <= rules_.map_end) {
-      survivor.keep = record.key.has_value() && (record.value || tombstones_stay);
-      if (survivor.keep) {
-        const std::optional<Offset> latest = rules_.keys->find(survivor.hash);
-        survivor.keep = !latest || record.offset >= *latest;
+  for (Seen& seen : records_) {
+    if (seen.offset <= rules_.map_end) {
+      seen.stays = seen.has_key && (seen.has_value || tombstones_stay);
+      if (seen.stays) {
+        const std::optional<Offset> latest = rules_.keys->find(seen.hash);
+        seen.stays = !latest || seen.offset >= *latest;
       }
     }
-    if (!survivor.keep) continue;
+    if (!seen.stays) continue;
     ++kept_;
-    tombstone_kept_ |= !record.value;
+    tombstone_kept_ |= !seen.has_value;
   }
+}
+
+// It was decoded without a fault before.
+template <class Take>
+void UnitFilter::each_that_stays(ByteView unit, const UnitInfo& info, Take take) {
+  std::size_t i = 0;
+  static_cast<void>(decoder_.decode(unit, info, [&](const RecordView& record) {
+    if (i < records_.size() && records_[i].stays) take(record);
+    ++i;
+  }));
 }
 
 Fault UnitFilter::filter(ByteView unit, const UnitInfo& info, bool keep_legacy_tombstones, Buffer& out,
@@ -82,11 +85,11 @@ Fault UnitFilter::filter(ByteView unit, const UnitInfo& info, bool keep_legacy_t
     if (kept_ == records_.size() && !set_horizon) {
       out.append(unit);
     } else if (info.kind == UnitKind::batch) {
-      write_batch(info, set_horizon, out, result);
+      write_batch(unit, info, set_horizon, out, result);
     } else if (info.kind == UnitKind::json) {
-      write_json(info, set_horizon, out);
+      write_json(unit, info, set_horizon, out);
     } else {
-      write_legacy(info, out, result);
+      write_legacy(unit, info, out, result);
     }
     if (!info.control) result.records_after = static_cast<std::int32_t>(kept_);
   } else if (keep_empty) {
@@ -98,7 +101,8 @@ Fault UnitFilter::filter(ByteView unit, const UnitInfo& info, bool keep_legacy_t
 
 // A horizon takes the place of the base timestamp; the records' own timestamps stay what they were, relative
 // to it.
-void UnitFilter::write_batch(const UnitInfo& info, bool set_horizon, Buffer& out, FilteredUnit& result) {
+void UnitFilter::write_batch(ByteView unit, const UnitInfo& info, bool set_horizon, Buffer& out,
+                             FilteredUnit& result) {
   const bool append_time = info.timestamp_type == TimestampType::log_append_time;
   BatchFields fields;
   fields.base_offset = info.base_offset;
@@ -116,12 +120,10 @@ void UnitFilter::write_batch(const UnitInfo& info, bool set_horizon, Buffer& out
   }
   if (append_time) fields.max_timestamp = info.max_timestamp;
   builder_.start(fields.base_timestamp);
-  for (const Survivor& survivor : records_) {
-    if (!survivor.keep) continue;
-    const RecordView& record = survivor.record;
+  each_that_stays(unit, info, [&](const RecordView& record) {
     builder_.add_at(out, static_cast<std::int32_t>(record.offset - info.base_offset), record.timestamp,
-                    record.key, record.value, headers_of(survivor));
-  }
+                    record.key, record.value, record.headers);
+  });
   const Compression compression{static_cast<Codec>(info.codec_bits()), std::nullopt};
   result.max_timestamp = builder_.finish(fields, compression, compressor_, out).max_timestamp;
 }
@@ -141,22 +143,17 @@ JsonFields fields_of(const UnitInfo& info) {
 }  // namespace
 
 // Only a tombstone or a marker that gets its horizon is written anew: a json unit has one record.
-void UnitFilter::write_json(const UnitInfo& info, bool set_horizon, Buffer& out) {
-  const Survivor& survivor = records_.front();
-  RecordView record = survivor.record;
-  record.headers = headers_of(survivor);
-  JsonFields fields = fields_of(info);
-  fields.control = decoder_.json().fields().control;
-  fields.transactional = decoder_.json().fields().transactional;
-  if (set_horizon) fields.delete_horizon = horizon();
-  json_.encode(out, info.base_offset, record, fields);
+void UnitFilter::write_json(ByteView unit, const UnitInfo& info, bool set_horizon, Buffer& out) {
+  each_that_stays(unit, info, [&](const RecordView& record) {
+    JsonFields fields = decoder_.json().fields();
+    if (set_horizon) fields.delete_horizon = horizon();
+    json_.encode(out, info.base_offset, record, fields);
+  });
 }
 
-void UnitFilter::write_legacy(const UnitInfo& info, Buffer& out, FilteredUnit& result) {
+void UnitFilter::write_legacy(ByteView unit, const UnitInfo& info, Buffer& out, FilteredUnit& result) {
   LegacyWrapper wrapper(info);
-  for (const Survivor& survivor : records_) {
-    if (survivor.keep) wrapper.add(survivor.record);
-  }
+  each_that_stays(unit, info, [&](const RecordView& record) { wrapper.add(record); });
   const UnitInfo written = wrapper.finish(compressor_, out);
   result.last_offset = written.last_offset;
   result.max_timestamp = written.max_timestamp;

@@ -46,23 +46,24 @@ class UnitFilter {
                FilteredUnit& result);
 
  private:
-  struct Survivor {
-    RecordView record;
-    std::uint32_t first_header = 0;
-    std::uint32_t header_count = 0;
+  /// What is to be known of a record to decide about it; a unit that is written anew is decoded once more.
+  struct Seen {
     KeyHash hash;
-    bool keep = true;
+    Offset offset;
+    bool has_key = false;
+    bool has_value = false;
+    bool stays = true;
   };
 
   Fault collect(ByteView unit, const UnitInfo& info);
   void decide(const UnitInfo& info, bool keep_legacy_tombstones);
-  [[nodiscard]] std::span<const HeaderView> headers_of(const Survivor& survivor) const {
-    return {headers_.data() + survivor.first_header, survivor.header_count};
-  }
-  void write_batch(const UnitInfo& info, bool set_horizon, Buffer& out, FilteredUnit& result);
-  void write_json(const UnitInfo& info, bool set_horizon, Buffer& out);
-  void write_legacy(const UnitInfo& info, Buffer& out, FilteredUnit& result);
+  void write_batch(ByteView unit, const UnitInfo& info, bool set_horizon, Buffer& out, FilteredUnit& result);
+  void write_json(ByteView unit, const UnitInfo& info, bool set_horizon, Buffer& out);
+  void write_legacy(ByteView unit, const UnitInfo& info, Buffer& out, FilteredUnit& result);
   void write_empty(const UnitInfo& info, Buffer& out);
+  /// Calls `take` with each record that stays.
+  template <class Take>
+  void each_that_stays(ByteView unit, const UnitInfo& info, Take take);
   [[nodiscard]] std::int64_t horizon() const { return rules_.now_ms + rules_.delete_retention_ms; }
 
   FilterRules rules_;
@@ -70,8 +71,7 @@ class UnitFilter {
   BatchBuilder builder_;
   Compressor compressor_;
   JsonRecordEncoder json_;
-  std::vector<Survivor> records_;
-  std::vector<HeaderView> headers_;
+  std::vector<Seen> records_;
   std::size_t kept_ = 0;
   bool tombstone_kept_ = false;
 };
