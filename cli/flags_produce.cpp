@@ -80,6 +80,11 @@ void add_outcome(CommandSpec& spec, ProduceOptions* to) {
   spec.choice<SyncMode>("--sync",
                         {{"end", SyncMode::end}, {"batch", SyncMode::batch}, {"none", SyncMode::none}},
                         "when data are forced to disk (default: end, exit 0 means on disk)", to->sync);
+  spec.value("--producer", "NAME",
+             "append each record of this producer's input once, however often it is piped",
+             [to](const std::string& text) { to->producer = text; });
+  spec.value("--txn", "ID[@EPOCH]", "append inside the open transaction ID",
+             [to](const std::string& text) { to->txn = parse_transaction(text); });
   spec.choice<Report>("--report", {{"partition", Report::partition}, {"batch", Report::batch}},
                       "a line per partition at the end, or per batch at once", to->report);
 }
@@ -103,12 +108,14 @@ void check_input(const CommandSpec& spec, const ProduceOptions& options) {
       refuse({"key-separator", "delimiter", "null", "repartition"}, "raw");
       break;
     case Input::dump:
-      refuse({"key", "key-separator", "header", "null-marker", "delimiter", "null", "json-values",
-              "repartition", "timestamp", "partitioner", "compression", "batch-size", "linger-ms"},
-             "dump");
+      refuse(
+          {"key", "key-separator", "header", "null-marker", "delimiter", "null", "json-values", "repartition",
+           "timestamp", "partitioner", "compression", "batch-size", "linger-ms", "producer", "txn"},
+          "dump");
       break;
   }
   spec.at_most_one_of({"key", "key-separator"});
+  spec.at_most_one_of({"producer", "txn"});
   spec.at_most_one_of({"delimiter", "null"});
   spec.at_most_one_of({"partition", "repartition"});
   if (options.allow_no_key && !options.key_separator) usage_error("--allow-no-key needs --key-separator");
@@ -130,6 +137,7 @@ void bind_produce(CommandSpec& spec) {
   spec.example("printf 'a:1\\nb:2\\n' | tk produce orders -K : --partitions 3");
   spec.example("tk consume orders -J | tk produce copy -i json");
   spec.example("tk produce events access.log --format kafka -z zstd");
+  spec.example("tk produce events access.log --producer access-log-1");
   spec.run([options](Context& context) { return run_produce(*options, context); });
 }
 

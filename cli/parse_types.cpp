@@ -181,6 +181,16 @@ ProduceOptions::Header parse_header(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+TransactionName parse_transaction(const std::string& text) {
+  const std::size_t at = text.rfind('@');
+  const auto epoch =
+      at == std::string::npos ? std::nullopt : parse_digits(std::string_view(text).substr(at + 1));
+  if (text.empty() || at == 0) usage_error("'" + text + "' is no ID or ID@EPOCH");
+  if (!epoch) return {text, {}};
+  if (*epoch > std::numeric_limits<std::int16_t>::max()) usage_error("an epoch is from 0 to 32767");
+  return {text.substr(0, at), static_cast<std::int16_t>(*epoch)};
+}
+
 std::string parse_escapes(const std::string& text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -50,6 +50,9 @@ Compression parse_compression_value(const std::string& text);
 ConfigSetting parse_config(const std::string& text);
 ProduceOptions::Header parse_header(const std::string& text);
 
+/// ID or ID@EPOCH: digits behind the last @ are the epoch, 0 to 32767.
+TransactionName parse_transaction(const std::string& text);
+
 /// Resolves \n \t \r \0 \\ and \xNN; any other backslash is an error.
 std::string parse_escapes(const std::string& text);
 /// The parts of -f/--output-format: kcat's tokens and the escapes above.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@ enum class SyncMode : std::uint8_t { end, batch, none };
 
 /// Which records a reader may see (--isolation).
 enum class Isolation : std::uint8_t { read_uncommitted, read_committed };
+
+/// ID or ID@EPOCH: a transaction, and the epoch in which its holder began it.
+struct TransactionName {
+  std::string id;
+  std::optional<std::int16_t> epoch;
+};
 
 /// One -c KEY=VALUE as given; whether there is such a config, and what its values are, the catalog knows.
 struct ConfigSetting {

@@ -16,7 +16,6 @@
 #include "commands/produce_report.h"
 #include "core/io/line_input.h"
 #include "core/io/output.h"
-#include "core/log/producer_state.h"
 
 namespace tk {
 namespace {
@@ -177,15 +176,9 @@ class Import {
   void append(ByteView bytes, const UnitInfo& info, std::int64_t count) {
     if (!to_.is_open()) to_.open(*format_, info.base_offset);
     PartitionLog& log = to_.log();
-    if (info.producer_id.value() >= 0 && !first_snapshot_) {
-      // Before the first unit with a producer: who finds no snapshot takes it that nobody wrote transactions
-      // here, and this must not be so at any moment, a crash included.
-      first_snapshot_ = write_producer_snapshot(context_.fs, log.directory(), log.log_end(), producers_);
-    }
     const std::optional<LeaderEpoch> epoch =
         info.leader_epoch.value() >= 0 ? std::optional(info.leader_epoch) : std::nullopt;
-    log.append_at(info.base_offset, info.last_offset, epoch, bytes, info.max_timestamp);
-    producers_.add(bytes, info);
+    log.append_at(info, epoch, bytes);
 
     if (total_.count == 0 && total_.bytes == 0) total_.base_offset = info.base_offset;
     total_.last_offset = info.last_offset;
@@ -201,25 +194,12 @@ class Import {
   // ---- the end
   // -------------------------------------------------------------------------------------------------------
 
-  /// Writes what the producers have done up to the log's end, which also stands in for the first snapshot.
-  void save_producers() {
-    if (!first_snapshot_) return;
-    PartitionLog& log = to_.log();
-    const std::string path = write_producer_snapshot(context_.fs, log.directory(), log.log_end(), producers_);
-    if (path == *first_snapshot_) return;
-    context_.fs.remove(*first_snapshot_);
-    first_snapshot_ = path;
-  }
-
   void close() {
     if (!to_.is_open()) {
       if (context_.interrupted.load() == 0)
         context_.diagnostics.note("the input holds no batch: nothing is imported");
       return;
     }
-    // In this order: a snapshot must not tell of what is not on the disk.
-    if (options_.sync != SyncMode::none) to_.log().sync();
-    save_producers();
     to_.log().close();
   }
 
@@ -228,7 +208,6 @@ class Import {
     if (!to_.is_open()) throw error;
     try {
       to_.log().settle();
-      save_producers();
       to_.log().close();
       report();
     } catch (const Error&) {
@@ -284,8 +263,6 @@ class Import {
   bool lacking_records_ = false;
   std::vector<Unit> withheld_;
 
-  ProducerState producers_;
-  std::optional<std::string> first_snapshot_;
   AppendedBatch total_;
   std::deque<AppendedBatch> pending_;
 };

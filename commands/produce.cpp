@@ -9,9 +9,11 @@
 #include "commands/import_dump.h"
 #include "commands/open_store.h"
 #include "commands/produce_input.h"
+#include "commands/produce_producer.h"
 #include "commands/produce_report.h"
 #include "core/io/output.h"
 #include "core/store/store.h"
+#include "core/store/store_transactions.h"
 
 namespace tk {
 namespace {
@@ -91,19 +93,26 @@ class ProduceRun {
         format_(target.format),
         count_(partition_count(*target.topic)),
         grows_(target.made && options.input == ProduceOptions::Input::json && !options.create_partitions &&
-               !target.partition && !options.repartition),
+               !target.partition && !options.repartition && !has_producer()),
         input_(options, limits(*target.topic)),
-        pipeline_(
-            input_, grows_ ? std::max(count_, kGrowthLimit) : count_,
-            [this](std::int32_t partition) { return open(partition); }, context.clock,
-            pipeline_options(*target.topic, target.partition)) {}
+        pipeline_options_(pipeline_options(*target.topic, target.partition)) {
+    if (has_producer()) {
+      producer_.emplace(store, topic_, target.partition, count_, options, context);
+    }
+  }
 
   void run() {
     try {
-      pipeline_.run();
+      RecordSource& source = producer_ ? producer_->prepare(input_, pipeline_options_) : input_;
+      pipeline_.emplace(
+          source, grows_ ? std::max(count_, kGrowthLimit) : count_,
+          [this](std::int32_t partition) { return open(partition); }, context_.clock, pipeline_options_);
+      pipeline_->run();
     } catch (const Error& error) {
       std::int64_t durable = 0;
-      for (const PartitionTally& tally : pipeline_.tallies()) durable += tally.durable;
+      if (pipeline_) {
+        for (const PartitionTally& tally : pipeline_->tallies()) durable += tally.durable;
+      }
       Error told(error.code(), fmt::format("{}; {} record{} of this run {} durable", error.message(), durable,
                                            durable == 1 ? "" : "s", durable == 1 ? "is" : "are"));
       if (error.position()) {
@@ -118,6 +127,8 @@ class ProduceRun {
   }
 
  private:
+  [[nodiscard]] bool has_producer() const { return options_.producer || options_.txn; }
+
   static std::int32_t partition_count(const TopicInfo& topic) {
     std::int32_t count = 0;
     for (const PartitionInfo& partition : topic.partitions)
@@ -168,6 +179,9 @@ class ProduceRun {
   }
 
   std::unique_ptr<PartitionLog> open(std::int32_t partition) {
+    if (producer_) {
+      if (auto log = producer_->take_log(partition)) return log;
+    }
     if (partition >= count_) {
       store_.alter_topic(topic_, partition + 1, {}, {});
       count_ = partition + 1;
@@ -177,14 +191,17 @@ class ProduceRun {
   }
 
   void report() {
-    if (options_.report == ProduceOptions::Report::batch) return;
-    const auto& tallies = pipeline_.tallies();
+    if (options_.report == ProduceOptions::Report::batch || !pipeline_) return;
+    const auto& tallies = pipeline_->tallies();
     for (std::size_t i = 0; i < tallies.size(); ++i) {
       const PartitionTally& tally = tallies[i];
-      if (tally.count == 0 || tally.durable != tally.count) continue;
+      const auto partition = static_cast<std::int32_t>(i);
+      const std::int64_t duplicates = producer_ ? producer_->duplicates(partition) : 0;
+      if ((tally.count == 0 && duplicates == 0) || tally.durable != tally.count) continue;
       report_appended(
           context_, topic_,
-          {static_cast<std::int32_t>(i), *tally.base_offset, tally.last_offset, tally.count, tally.bytes});
+          {partition, tally.base_offset.value_or(Offset(-1)), tally.last_offset, tally.count, tally.bytes},
+          duplicates);
     }
   }
 
@@ -196,7 +213,9 @@ class ProduceRun {
   std::int32_t count_;
   bool grows_;
   ProduceInput input_;
-  AppendPipeline pipeline_;
+  AppendPipeline::Options pipeline_options_;
+  std::optional<ProduceProducer> producer_;
+  std::optional<AppendPipeline> pipeline_;
 };
 
 }  // namespace
@@ -205,6 +224,8 @@ int run_produce(const ProduceOptions& options, Context& context) {
   if (options.input != ProduceOptions::Input::dump)
     check_new_topic(wanted_topic(options));  // refused without a trace
   Store store = open_store_for_writing(context);
+  expire_transactions(store, context.clock,
+                      [&](const std::string& line) { context.diagnostics.warning(line); });
   if (options.input == ProduceOptions::Input::dump) return import_dump(store, options, context);
   const Target target = find_or_create(store, options);
   if (target.partition) {

@@ -60,6 +60,10 @@ struct ProduceOptions {
   /// Create time of every record in ms since the epoch; nothing: now.
   std::optional<std::int64_t> timestamp;
   SyncMode sync = SyncMode::end;
+  /// At most one of the two, and none with Input::dump: the named producer, or the open transaction that the
+  /// records belong to.
+  std::optional<std::string> producer;
+  std::optional<TransactionName> txn;
   Report report = Report::partition;
 
   /// How the topic is made when it is missing; `create` false forbids it.

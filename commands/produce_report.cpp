@@ -13,22 +13,28 @@ SyncPolicy sync_policy(SyncMode mode) {
   return mode == SyncMode::none ? SyncPolicy::never : SyncPolicy::at_end;
 }
 
-void report_appended(Context& context, std::string_view topic, const AppendedBatch& appended) {
+void report_appended(Context& context, std::string_view topic, const AppendedBatch& appended,
+                     std::int64_t duplicates) {
   if (context.quiet) return;
+  const bool nothing = appended.count == 0;
   if (!context.json) {
-    context.out.write(fmt::format("{}-{} {}..{} {}\n", topic, appended.partition,
-                                  appended.base_offset.value(), appended.last_offset.value(),
-                                  appended.count));
+    std::string line = fmt::format("{}-{} ", topic, appended.partition);
+    line += nothing ? std::string("- ")
+                    : fmt::format("{}..{} ", appended.base_offset.value(), appended.last_offset.value());
+    line += std::to_string(appended.count);
+    if (duplicates > 0) line += fmt::format(" ({} duplicates)", duplicates);
+    context.out.write(line + "\n");
     return;
   }
+  const auto offset = [&](Offset value) { return nothing ? std::nullopt : std::optional(value.value()); };
   TextBuffer line;
   JsonLine(line)
       .text("topic", topic)
       .number("partition", appended.partition)
-      .number("base_offset", appended.base_offset.value())
-      .number("last_offset", appended.last_offset.value())
+      .number_or_null("base_offset", offset(appended.base_offset))
+      .number_or_null("last_offset", offset(appended.last_offset))
       .number("count", appended.count)
-      .number("duplicates", 0)
+      .number("duplicates", duplicates)
       .number("bytes", appended.bytes)
       .end();
   context.out.write({line.data(), line.size()});

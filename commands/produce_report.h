@@ -16,6 +16,7 @@ struct Context;
 SyncPolicy sync_policy(SyncMode mode);
 
 /// A line, or with --json an object, of what went into a partition; nothing for a person who wants it quiet.
-void report_appended(Context& context, std::string_view topic, const AppendedBatch& appended);
+void report_appended(Context& context, std::string_view topic, const AppendedBatch& appended,
+                     std::int64_t duplicates = 0);
 
 }  // namespace tk

@@ -23,6 +23,9 @@ constexpr std::array kCodes = {
     CodeRow{ErrorCode::storage_error, "STORAGE_ERROR", 1},
     CodeRow{ErrorCode::unsupported_version, "UNSUPPORTED_VERSION", 1},
     CodeRow{ErrorCode::unknown_server_error, "UNKNOWN_SERVER_ERROR", 1},
+    CodeRow{ErrorCode::invalid_txn_state, "INVALID_TXN_STATE", 1},
+    CodeRow{ErrorCode::unknown_producer_id, "UNKNOWN_PRODUCER_ID", 1},
+    CodeRow{ErrorCode::transactional_id_not_found, "TRANSACTIONAL_ID_NOT_FOUND", 1},
     CodeRow{ErrorCode::invalid_request, "INVALID_REQUEST", 2},
     CodeRow{ErrorCode::invalid_topic, "INVALID_TOPIC_EXCEPTION", 2},
     CodeRow{ErrorCode::invalid_config, "INVALID_CONFIG", 2},
@@ -48,6 +51,8 @@ constexpr std::array kCodes = {
     CodeRow{ErrorCode::non_empty_group, "NON_EMPTY_GROUP", 4},
     CodeRow{ErrorCode::group_subscribed_to_topic, "GROUP_SUBSCRIBED_TO_TOPIC", 4},
     CodeRow{ErrorCode::not_leader_or_follower, "NOT_LEADER_OR_FOLLOWER", 4},
+    CodeRow{ErrorCode::invalid_producer_epoch, "INVALID_PRODUCER_EPOCH", 4},
+    CodeRow{ErrorCode::out_of_order_sequence_number, "OUT_OF_ORDER_SEQUENCE_NUMBER", 4},
 };
 
 const CodeRow& row(ErrorCode code) {

@@ -21,6 +21,9 @@ enum class ErrorCode : std::uint8_t {
   storage_error,
   unsupported_version,
   unknown_server_error,
+  invalid_txn_state,
+  unknown_producer_id,
+  transactional_id_not_found,
   // exit 2
   invalid_request,
   invalid_topic,
@@ -49,6 +52,8 @@ enum class ErrorCode : std::uint8_t {
   non_empty_group,
   group_subscribed_to_topic,
   not_leader_or_follower,
+  invalid_producer_epoch,
+  out_of_order_sequence_number,
 };
 
 /// The name scripts see, for example "STORAGE_ERROR".

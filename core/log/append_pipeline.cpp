@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/log/producer_admission.h"
+
 namespace tk {
 
 namespace {
@@ -39,7 +41,10 @@ AppendPipeline::AppendPipeline(RecordSource& source, std::int32_t partitions,
       logs_(static_cast<std::size_t>(partitions)),
       next_offsets_(static_cast<std::size_t>(partitions)),
       tallies_(static_cast<std::size_t>(partitions)),
-      pending_(static_cast<std::size_t>(partitions)) {}
+      pending_(static_cast<std::size_t>(partitions)),
+      own_count_(std::vector<std::int64_t>(static_cast<std::size_t>(partitions))),
+      next_sequence_(static_cast<std::size_t>(partitions)),
+      records_before_(options_.records_before) {}
 
 AppendPipeline::~AppendPipeline() = default;
 
@@ -142,8 +147,34 @@ void AppendPipeline::settle_all() {
 // ---- side by side
 // ----------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// A worker's place in line at a gate: whatever happens, those behind it must get their turn.
+class GatePass {
+ public:
+  GatePass(TurnGate& gate, std::uint64_t ticket) : gate_(gate), ticket_(ticket) {}
+  ~GatePass() { pass(); }
+  GatePass(const GatePass&) = delete;
+  GatePass& operator=(const GatePass&) = delete;
+  void wait() const { gate_.wait_for(ticket_); }
+  void pass() {
+    if (passed_) return;
+    passed_ = true;
+    gate_.wait_for(ticket_);
+    gate_.pass();
+  }
+
+ private:
+  TurnGate& gate_;
+  std::uint64_t ticket_;
+  bool passed_ = false;
+};
+
+}  // namespace
+
 void AppendPipeline::work(Job& job) {
   job.parsed.clear();
+  if (options_.producer) return work_for_producer(job);
   if (options_.format == TopicFormat::kafka) {
     // The base offsets lie outside the checksums: they are filled in when the job is given.
     source_.parse(job.chunk, job.parsed);
@@ -151,27 +182,35 @@ void AppendPipeline::work(Job& job) {
     encoder_.encode_batches(job);
     return;
   }
-  // Whatever happens, the workers behind must get their turn to reserve.
-  struct PassTurn {
-    TurnGate& gate;
-    std::uint64_t ticket;
-    bool passed = false;
-    void pass() {
-      if (!passed) {
-        gate.wait_for(ticket);
-        gate.pass();
-      }
-      passed = true;
-    }
-    ~PassTurn() { pass(); }
-  } turn{reserve_gate_, job.ticket};
+  GatePass turn(reserve_gate_, job.ticket);
   source_.parse(job.chunk, job.parsed);
   encoder_.route(job);
   if (job.parsed.fault) encoder_.encode_json(job);  // finds where the last batch closes
-  reserve_gate_.wait_for(job.ticket);
+  turn.wait();
   reserve(job);
   turn.pass();
   encoder_.encode_json(job);
+}
+
+// A sequence lies inside a batch's checksum, too, so in both formats the chunk is counted before it is
+// encoded. If it turns out to have a fault then, what is behind it is never given.
+void AppendPipeline::work_for_producer(Job& job) {
+  GatePass numbering(number_gate_, job.ticket);
+  GatePass turn(reserve_gate_, job.ticket);
+  source_.parse(job.chunk, job.parsed);
+  numbering.wait();
+  job.first_record =
+      (options_.count != nullptr ? *options_.count : own_count_).number(job.parsed.records.size());
+  numbering.pass();
+  encoder_.route(job);
+  turn.wait();
+  reserve_for_producer(job);
+  turn.pass();
+  if (options_.format == TopicFormat::kafka) {
+    encoder_.encode_batches(job);
+  } else {
+    encoder_.encode_json(job);
+  }
 }
 
 // ---- in the order of the input
@@ -196,6 +235,45 @@ void AppendPipeline::reserve(Job& job) {
     output.base = next_offsets_[p];
     output.epoch = target.leader_epoch();
     next_offsets_[p] += output.offsets;
+  }
+}
+
+void AppendPipeline::take_turn_for_producer(std::int32_t partition, const PartitionOutput& output) {
+  const auto p = static_cast<std::size_t>(partition);
+  PartitionLog& target = log(partition);
+  if (target.has_turn()) return;
+  target.begin();
+  next_offsets_[p] = target.log_end();
+  if (options_.on_turn) options_.on_turn();
+  const std::int32_t next =
+      next_sequence(target.producers(), options_.producer->id, options_.producer->epoch).value_or(0);
+  next_sequence_[p] = next;
+  if (options_.count == nullptr || next == output.base_sequence) return;
+  throw Error(ErrorCode::out_of_order_sequence_number,
+              fmt::format("the log expects sequence {} of the producer, and the input has come to {}", next,
+                          output.base_sequence))
+      .at(target.directory())
+      .hint("the log has changed since this run began: run it again");
+}
+
+void AppendPipeline::reserve_for_producer(Job& job) {
+  (options_.count != nullptr ? *options_.count : own_count_).take(job);
+  if (options_.count != nullptr && options_.check) {
+    show_last_skipped(
+        encoder_, job, [&](std::int32_t partition) { return options_.count->ends_in(job, partition); },
+        options_.check);
+  }
+  for (const std::int32_t partition : job.touched) {
+    const auto p = static_cast<std::size_t>(partition);
+    PartitionOutput& output = job.outputs[p];
+    output.offsets -= output.skip;
+    if (output.offsets == 0) continue;
+    take_turn_for_producer(partition, output);
+    output.base = next_offsets_[p];
+    output.epoch = log(partition).leader_epoch();
+    output.base_sequence = next_sequence_[p];
+    next_offsets_[p] += output.offsets;
+    next_sequence_[p] = sequence_after(output.base_sequence, static_cast<std::int32_t>(output.offsets));
   }
 }
 
@@ -230,7 +308,7 @@ void AppendPipeline::append_job(Job& job) {
   if (job.failure) std::rethrow_exception(job.failure);
   if (job.restart) records_before_ = 0;
   if (options_.format == TopicFormat::kafka) {
-    reserve(job);
+    if (!options_.producer) reserve(job);
     assign_offsets(job);
   }
   for (const std::int32_t partition : job.touched) {
@@ -258,7 +336,15 @@ void AppendPipeline::append_job(Job& job) {
     tally.last_offset = output.base + (output.offsets - 1);
     tally.count += output.offsets;
     tally.bytes += static_cast<std::int64_t>(output.bytes.size());
-    log(partition).append(output.bytes.view(), output.units);
+    if (options_.producer) {
+      const ProducerFields fields{options_.producer->id, options_.producer->epoch, output.base_sequence,
+                                  options_.producer->transactional};
+      log(partition).append(output.bytes.view(), output.units, &fields);
+      if (options_.on_held)
+        options_.on_held(partition, log(partition), output.last_skipped + 1 + output.offsets);
+    } else {
+      log(partition).append(output.bytes.view(), output.units);
+    }
     note_durable(partition);
   }
   if (job.parsed.fault) refuse(job);

@@ -23,6 +23,7 @@
 #include "core/base/ordered_workers.h"
 #include "core/io/line_input.h"
 #include "core/log/chunk_encoder.h"
+#include "core/log/input_count.h"
 #include "core/log/partition_log.h"
 
 namespace tk {
@@ -67,6 +68,20 @@ class AppendPipeline {
     std::function<void(const AppendedBatch&)> on_batch;
     /// Called after one or more calls of on_batch.
     std::function<void()> on_reported;
+
+    // With a producer:
+
+    /// What the log holds of the input already; null: nothing is skipped, the sequences go on where the log
+    /// has them (a transaction, which several runs may feed). Must outlive the pipeline.
+    InputCount* count = nullptr;
+    /// Called with the last record that is skipped in a partition.
+    SkippedRecord check;
+    /// Called whenever the right to write a partition was taken: throws if the producer has lost its right.
+    std::function<void()> on_turn;
+    /// Called after records were appended, with how many records of the input the partition holds now.
+    std::function<void(std::int32_t partition, PartitionLog& log, std::int64_t records)> on_held;
+    /// Records of the first file before those that the source hands out, for messages.
+    std::uint64_t records_before = 0;
   };
 
   /// `logs` are the topic's partitions by number; opened by the pipeline as they are needed through
@@ -94,6 +109,9 @@ class AppendPipeline {
   void close_all();
   void settle_all();
   void reserve(Job& job);
+  void work_for_producer(Job& job);
+  void reserve_for_producer(Job& job);
+  void take_turn_for_producer(std::int32_t partition, const PartitionOutput& output);
   static void assign_offsets(Job& job);
   PartitionLog& log(std::int32_t partition);
   void note_durable(std::int32_t partition);
@@ -112,8 +130,11 @@ class AppendPipeline {
   std::atomic<std::uint64_t> given_{0};
   std::atomic<bool> failed_{false};  // a job could not be given: nobody waits for those behind it
   TurnGate reserve_gate_;
-  std::int64_t last_look_ms_ = 0;     // when somebody in line was last looked for
-  std::uint64_t records_before_ = 0;  // of the file at hand
+  TurnGate number_gate_;                     // of a producer: records are numbered in order
+  InputCount own_count_;                     // where the options have none
+  std::vector<std::int32_t> next_sequence_;  // of a producer, reserved so far; valid while the turn is held
+  std::int64_t last_look_ms_ = 0;            // when somebody in line was last looked for
+  std::uint64_t records_before_ = 0;         // of the file at hand
 };
 
 }  // namespace tk

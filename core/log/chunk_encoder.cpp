@@ -13,14 +13,6 @@ std::optional<std::string_view> text_of(const char* data, std::int32_t size) {
   return std::string_view(data, static_cast<std::size_t>(size));
 }
 
-struct Fields {
-  std::optional<std::string_view> key;
-  std::optional<std::string_view> value;
-  std::int64_t timestamp = 0;
-  std::span<const HeaderView> headers;
-  bool value_is_json = false;
-};
-
 }  // namespace
 
 // Chooses the partition of every record. Records without a key stick to one partition until its batch closes.
@@ -41,17 +33,25 @@ void ChunkEncoder::route(EncodedChunk& chunk) const {
   std::uint32_t sticky = static_cast<std::uint32_t>(options_.sticky_start + chunk.ticket);
   std::int64_t sticky_bytes = 0;
   std::uint32_t turn = sticky;
+  // A producer's: by the record's number alone.
+  const bool numbered = options_.producer.has_value();
+  if (numbered) turn = static_cast<std::uint32_t>(chunk.first_record % n);
   chunk.partition_of.reserve(records.size());
   for (const InputRecord& record : records) {
     std::int32_t partition = 0;
+    const std::uint32_t by_number = turn;
+    if (numbered && ++turn == n) turn = 0;
     if (record.partition >= 0) {
       partition = record.partition;
     } else if (options_.partition) {
       partition = *options_.partition;
-    } else if (options_.partitioner == Partitioner::round_robin) {
+    } else if (!numbered && options_.partitioner == Partitioner::round_robin) {
       partition = static_cast<std::int32_t>(turn++ % n);
-    } else if (record.key_size >= 0 && options_.partitioner != Partitioner::sticky) {
+    } else if (record.key_size >= 0 && options_.partitioner != Partitioner::sticky &&
+               options_.partitioner != Partitioner::round_robin) {
       partition = partition_for_key(options_.partitioner, *text_of(record.key, record.key_size), count);
+    } else if (numbered) {
+      partition = static_cast<std::int32_t>(by_number);
     } else {
       partition = static_cast<std::int32_t>(sticky % n);
       sticky_bytes += std::max(record.key_size, 0) + std::max(record.value_size, 0) + 8;
@@ -70,7 +70,7 @@ namespace {
 
 /// What only some records have of their own.
 void add_extra(const ParsedChunk& parsed, const InputExtra& extra, const std::vector<HeaderView>& common,
-               std::vector<HeaderView>& scratch, Fields& fields) {
+               std::vector<HeaderView>& scratch, RecordFields& fields) {
   if (extra.timestamp) fields.timestamp = *extra.timestamp;
   fields.value_is_json = extra.value_is_json;
   if (extra.header_count > 0) {
@@ -82,9 +82,9 @@ void add_extra(const ParsedChunk& parsed, const InputExtra& extra, const std::ve
 }
 
 /// The fields of a record with what the run adds to it.
-inline Fields fields_of(EncodedChunk& chunk, const InputRecord& record,
-                        const std::vector<HeaderView>& common) {
-  Fields fields;
+inline RecordFields fields_of(EncodedChunk& chunk, const InputRecord& record,
+                              const std::vector<HeaderView>& common) {
+  RecordFields fields;
   fields.key = text_of(record.key, record.key_size);
   fields.value = text_of(record.value, record.value_size);
   fields.timestamp = chunk.now_ms;
@@ -101,7 +101,7 @@ std::size_t payload_bytes(const InputRecord& record) {
          static_cast<std::size_t>(std::max(record.value_size, 0));
 }
 
-std::size_t header_bytes(const Fields& fields) {
+std::size_t header_bytes(const RecordFields& fields) {
   std::size_t bytes = 0;
   for (const HeaderView& header : fields.headers) {
     bytes += 10 + header.name.size() + (header.value ? header.value->size() : 0);
@@ -121,12 +121,23 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
     batch.attribute_bits = kLogAppendTimeBit;
     batch.max_timestamp = chunk.now_ms;
   }
-  for (const std::int32_t partition : chunk.touched)
-    chunk.outputs[static_cast<std::size_t>(partition)].offsets = 0;
+  if (options_.producer) {
+    batch.producer_id = options_.producer->id;
+    batch.producer_epoch = options_.producer->epoch;
+    if (options_.producer->transactional) batch.attribute_bits |= kTransactionalBit;
+  }
+  for (const std::int32_t partition : chunk.touched) {
+    PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    output.offsets = 0;
+    output.to_skip = output.skip;
+  }
 
   auto close = [&](PartitionOutput& output, std::size_t record) {
     if (output.builder.count() == 0) return true;
     const std::size_t begin = output.bytes.size() - output.builder.size();
+    if (options_.producer) {
+      batch.base_sequence = sequence_after(output.base_sequence, static_cast<std::int32_t>(output.offsets));
+    }
     const UnitInfo info = output.builder.finish(batch, options_.compression, chunk.compressor, output.bytes);
     if (static_cast<std::int64_t>(info.size) > config.max_message_bytes) {
       output.bytes.cut(begin);
@@ -146,13 +157,17 @@ void ChunkEncoder::encode_batches(EncodedChunk& chunk) const {
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::int32_t partition = chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i];
     PartitionOutput& output = chunk.outputs[static_cast<std::size_t>(partition)];
+    if (output.to_skip > 0) {
+      --output.to_skip;
+      continue;
+    }
     if (runs) {
       i += output.builder.add_plain(output.bytes, chunk.now_ms, std::span(records).subspan(i), batch_limit);
       if (i == records.size()) break;
     }
     const InputRecord& record = records[i];
     const bool plain = record.extra < 0 && options_.headers.empty();
-    Fields fields;
+    RecordFields fields;
     if (!plain) fields = fields_of(chunk, record, options_.headers);
     const std::size_t bytes = payload_bytes(record) + header_bytes(fields);
     if (bytes > static_cast<std::size_t>(INT32_MAX) / 2 ||
@@ -187,21 +202,28 @@ namespace {
 
 /// Encodes one record and returns its timestamp.
 std::int64_t encode_record(EncodedChunk& chunk, PartitionOutput& output, Offset offset,
-                           const InputRecord& record, const std::vector<HeaderView>& common,
-                           bool append_time) {
-  if (record.extra < 0 && common.empty()) {
+                           const InputRecord& record, const EncodeOptions& options, bool append_time) {
+  const std::vector<HeaderView>& common = options.headers;
+  if (record.extra < 0 && common.empty() && !options.producer) {
     chunk.json.encode_plain(output.bytes, offset, record.key, record.key_size, record.value,
                             record.value_size, chunk.now_ms, output.epoch);
     return chunk.now_ms;
   }
-  const Fields fields = fields_of(chunk, record, common);
+  const RecordFields fields = fields_of(chunk, record, common);
   RecordView view;
   view.key = fields.key;
   view.value = fields.value;
   view.timestamp = append_time ? chunk.now_ms : fields.timestamp;
   view.headers = fields.headers;
   view.value_is_json = fields.value_is_json;
-  chunk.json.encode(output.bytes, offset, view, {.leader_epoch = output.epoch});
+  JsonFields json{.leader_epoch = output.epoch};
+  if (options.producer) {
+    json.producer_id = options.producer->id;
+    json.producer_epoch = options.producer->epoch;
+    json.sequence = sequence_after(output.base_sequence, static_cast<std::int32_t>(output.units.size()));
+    json.transactional = options.producer->transactional;
+  }
+  chunk.json.encode(output.bytes, offset, view, json);
   return view.timestamp;
 }
 
@@ -251,8 +273,9 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
     output.borders.clear();
     output.open_bytes = 0;
     output.open_records = 0;
+    output.to_skip = output.skip;
   }
-  const bool runs = chunk.partition_of.empty() && options_.headers.empty();
+  const bool runs = chunk.partition_of.empty() && options_.headers.empty() && !options_.producer;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto p =
         static_cast<std::size_t>(chunk.partition_of.empty() ? chunk.single : chunk.partition_of[i]);
@@ -261,13 +284,17 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
       i = encode_json_run(chunk, output, i);
       if (i == records.size()) break;
     }
+    if (output.to_skip > 0) {
+      --output.to_skip;
+      continue;
+    }
     if (static_cast<std::int64_t>(output.units.size()) >= output.offsets) continue;  // cut off by a fault
     const std::size_t begin = output.bytes.size();
     const bool huge = payload_bytes(records[i]) > static_cast<std::size_t>(INT32_MAX) / 8;
     std::int64_t timestamp = kNoTimestamp;
     if (!huge) {
       const Offset offset = output.base + static_cast<std::int64_t>(output.units.size());
-      timestamp = encode_record(chunk, output, offset, records[i], options_.headers, append_time);
+      timestamp = encode_record(chunk, output, offset, records[i], options_, append_time);
     }
     const std::size_t size = output.bytes.size() - begin;
     if (huge || static_cast<std::int64_t>(size) > config.max_message_bytes) {
@@ -294,6 +321,10 @@ void ChunkEncoder::encode_json(EncodedChunk& chunk) const {
     output.units.resize(last.units);
     output.offsets = last.offsets;
   }
+}
+
+RecordFields ChunkEncoder::fields(EncodedChunk& chunk, const InputRecord& record) const {
+  return fields_of(chunk, record, options_.headers);
 }
 
 }  // namespace tk

@@ -84,6 +84,23 @@ struct EncodeOptions {
   std::vector<HeaderView> headers;
   /// Where a sticky choice begins; any number.
   std::uint32_t sticky_start = 0;
+  /// Whose batches they are, if of somebody's. Records without a key then go to the partitions in turn, by
+  /// their number in the input, so that a rerun places each as the first run did.
+  struct Producer {
+    ProducerId id;
+    std::int16_t epoch = 0;
+    bool transactional = false;
+  };
+  std::optional<Producer> producer;
+};
+
+/// What a record is appended with, its own and what the run adds.
+struct RecordFields {
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> value;
+  std::int64_t timestamp = 0;
+  std::span<const HeaderView> headers;
+  bool value_is_json = false;
 };
 
 /// What one chunk became in one partition: units in a row, and where batches end.
@@ -100,6 +117,10 @@ struct PartitionOutput {
   std::int64_t offsets = 0;  // records in it
   Offset base;               // reserved
   LeaderEpoch epoch{0};
+  std::int64_t skip = 0;           // of a producer: its first records that the log holds already
+  std::int64_t last_skipped = -1;  // number of the last of those in the partition, from 0
+  std::int32_t base_sequence = 0;  // of a producer: the sequence of the first record behind those
+  std::int64_t to_skip = 0;        // while it is being encoded
   // The batch being built.
   BatchBuilder builder;
   std::size_t open_bytes = 0;  // of a json batch
@@ -112,6 +133,8 @@ struct PartitionOutput {
     offsets = 0;
     open_bytes = 0;
     open_records = 0;
+    skip = 0;
+    base_sequence = 0;
     builder.start();
   }
   void close_border() { borders.push_back({units.size(), offsets, bytes.size()}); }
@@ -127,6 +150,8 @@ struct EncodedChunk {
   ParsedChunk parsed;
   /// Number of the chunk in the input, from 0.
   std::uint64_t ticket = 0;
+  /// Number of its first record in the input, from 0; of a producer only.
+  std::uint64_t first_record = 0;
   /// The create time of records without one of their own.
   std::int64_t now_ms = 0;
   /// Of each record; empty: all go to `single`.
@@ -148,12 +173,14 @@ class ChunkEncoder {
 
   /// Chooses the partition of every record, and counts what each partition gets.
   void route(EncodedChunk& chunk) const;
-  /// Encodes v2 batches with base offset 0. A record that is too large becomes the chunk's fault; then only
-  /// the batches that were closed before it are left.
+  /// Encodes v2 batches with base offset 0, leaving out what is to be skipped. A record that is too large
+  /// becomes the chunk's fault; then only the batches that were closed before it are left.
   void encode_batches(EncodedChunk& chunk) const;
   /// Encodes json records from the base offset of each output on. With a fault in the chunk only the batches
   /// that closed before it are left, so it is run once before offsets are reserved, too, to count them.
   void encode_json(EncodedChunk& chunk) const;
+  /// The fields of a record with what the run adds to it; valid until the next call for this chunk.
+  RecordFields fields(EncodedChunk& chunk, const InputRecord& record) const;
 
  private:
   std::size_t encode_json_run(EncodedChunk& chunk, PartitionOutput& output, std::size_t at) const;

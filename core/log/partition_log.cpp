@@ -9,6 +9,7 @@
 #include "core/format/checkpoint_file.h"
 #include "core/log/cut.h"
 #include "core/log/leftovers.h"
+#include "core/log/producer_admission.h"
 #include "core/log/recovery_point.h"
 #include "core/log/segment_names.h"
 
@@ -85,6 +86,7 @@ void PartitionLog::close() {
       // In the last segment it may get lost: it is only a shorter way to what the log says.
       index_->add_final_time_entry();
       write_index_entries(!index_->offset_entries().empty());
+      save_producers();
     });
   }
   lock_.release();
@@ -102,6 +104,8 @@ void PartitionLog::settle() {
 void PartitionLog::open() {
   opened_ = false;
   epochs_.clear();
+  producers_.reset();
+  may_have_producers_ = false;
   PartitionFiles files = list_partition(fs_, directory_);
   if (!files.pending.empty()) {
     // Whoever replaces segments holds the right to write meanwhile: this one was interrupted.
@@ -119,6 +123,9 @@ void PartitionLog::open() {
   } else {
     open_active(files.segments.back());
   }
+  remove_snapshots_beyond(fs_, files, log_end_);
+  may_have_producers_ |= !options_.trust_index || !files.snapshots.empty();
+  if (options_.trust_index && may_have_producers_) load_producers();
   if (options_.sync == SyncPolicy::never) durable_end_ = log_end_;
   durable_end_ = std::min(durable_end_, log_end_);
   opened_ = true;
@@ -201,6 +208,7 @@ void PartitionLog::take_in_tail() {
         at += unit.size();
         if (read_unit_info(unit, kind, info)) return;
         index_->add(info.last_offset, position, unit.size(), info.max_timestamp);
+        take_in_producer(unit, info);
         if (info.kind == UnitKind::batch && (epochs.empty() || epochs.back().epoch != info.leader_epoch))
           epochs.push_back({info.leader_epoch, info.base_offset});
       });
@@ -280,15 +288,28 @@ bool PartitionLog::has_full_index() const {
   return entries >= room / OffsetIndexEntry::kSize || times + 1 >= room / TimeIndexEntry::kSize;
 }
 
-void PartitionLog::append(ByteView bytes, const std::vector<AppendUnit>& units) {
+void PartitionLog::append(ByteView bytes, const std::vector<AppendUnit>& units,
+                          const ProducerFields* producer) {
   if (units.empty()) return;
+  if (producer != nullptr) {
+    const AdmissionQuestion first{producer->id, producer->epoch, producer->base_sequence,
+                                  sequence_after(producer->base_sequence, units.front().offsets - 1),
+                                  producer->transactional};
+    const Admission admission = admit(producers(), first);
+    if (admission.verdict != Admission::Verdict::append) {
+      throw admission_error(admission, first).at(directory_);
+    }
+  }
   change([&] {
-    append_units(bytes, units);
+    append_units(bytes, units, producer);
     after_append();
   });
 }
 
-void PartitionLog::append_units(ByteView bytes, const std::vector<AppendUnit>& units) {
+void PartitionLog::append_units(ByteView bytes, const std::vector<AppendUnit>& units,
+                                const ProducerFields* producer) {
+  std::optional<ProducerState::Run> run;
+  if (producer != nullptr) run.emplace(load_producers().run(*producer));
   if (epochs_.assign(leader_epoch_, log_end_)) save_leader_epochs();
   std::size_t written = 0, held = 0;  // bytes on disk, and bytes that go out with the next write
   Offset end = log_end_;
@@ -311,6 +332,7 @@ void PartitionLog::append_units(ByteView bytes, const std::vector<AppendUnit>& u
     }
     if (size_ + held == 0) first_timestamp_ = unit.max_timestamp;
     if (index_->add(last, size_ + held, unit.size, unit.max_timestamp)) full_index = has_full_index();
+    if (run) run->add(end, unit.offsets, unit.max_timestamp);
     held += unit.size;
     end = last + 1;
   }
@@ -320,21 +342,24 @@ void PartitionLog::append_units(ByteView bytes, const std::vector<AppendUnit>& u
 void PartitionLog::after_append() {
   if (options_.sync == SyncPolicy::by_append) force();
   if (options_.sync == SyncPolicy::never) durable_end_ = log_end_;
+  if (producers_ && producers_->wants_snapshot(size_)) save_producers();
 }
 
-void PartitionLog::append_at(Offset first, Offset last, std::optional<LeaderEpoch> epoch, ByteView unit,
-                             std::int64_t max_timestamp) {
+void PartitionLog::append_at(const UnitInfo& info, std::optional<LeaderEpoch> epoch, ByteView unit) {
+  const Offset first = info.base_offset, last = info.last_offset;
   change([&] {
+    if (info.producer_id.value() >= 0) load_producers();
     if (epoch && epochs_.assign(*epoch, first)) save_leader_epochs();
-    const AppendUnit facts{static_cast<std::uint32_t>(unit.size()), 1, max_timestamp};
+    const AppendUnit facts{static_cast<std::uint32_t>(unit.size()), 1, info.max_timestamp};
     if (must_roll(size_, facts, last) || (size_ > 0 && has_full_index())) {
       roll(std::max(first, log_end_));
       after_roll();
     }
-    if (size_ == 0) first_timestamp_ = max_timestamp;
-    index_->add(last, size_, unit.size(), max_timestamp);
+    if (size_ == 0) first_timestamp_ = info.max_timestamp;
+    index_->add(last, size_, unit.size(), info.max_timestamp);
     write_out(unit);
     log_end_ = last + 1;
+    take_in_producer(unit, info);
     after_append();
   });
 }
@@ -368,6 +393,7 @@ void PartitionLog::force() {
 // Time entries first, each file forced if asked for: whoever trusts the last offset entry need not doubt what
 // the time index says up to there.
 void PartitionLog::write_index_entries(bool forced) {
+  if (producers_) producers_->write_txn_index(active_, forced);
   const auto flush = [&](std::string_view suffix, const Buffer& entries, std::uint64_t& on_disk,
                          bool& there) {
     // A broker takes a segment without its index files as damaged, so even empty ones are made.
@@ -390,6 +416,7 @@ void PartitionLog::roll(Offset base) {
   index_->add_final_time_entry();
   force_file();
   write_index_entries(true);
+  if (producers_) producers_->save(base, active_.base, true);
   start_segment(base);
 }
 
@@ -400,6 +427,42 @@ void PartitionLog::after_roll() {
   } catch (const Error& error) {
     note(fmt::format("{}: {}", error.path().empty() ? directory_ : error.path(), error.message()));
   }
+}
+
+// ---- producers
+// -----------------------------------------------------------------------------------------------------
+
+const ProducerState& PartitionLog::producers() {
+  static const ProducerState none;
+  return may_have_producers_ ? load_producers().state() : none;
+}
+
+PartitionProducers& PartitionLog::load_producers() {
+  if (producers_) return *producers_;
+  LogView view;
+  view.files = list_partition(fs_, directory_);
+  view.log_start = view.files.segments.empty() ? log_end_ : view.files.segments.front().base;
+  view.log_end = log_end_;
+  view.last_segment_end = size_;
+  PartitionProducers loaded(fs_, directory_);
+  loaded.load(view);
+  may_have_producers_ = true;
+  return producers_.emplace(std::move(loaded));
+}
+
+// At the end of the log, which is forced up to there.
+void PartitionLog::save_producers() {
+  if (!producers_) return;
+  producers_->write_txn_index(active_, options_.sync != SyncPolicy::never);
+  producers_->save(log_end_, active_.base, options_.sync != SyncPolicy::never);
+  producers_->saved_at(size_);
+}
+
+// Without a loaded state, what another writer brought is taken in by loading it, when somebody asks.
+void PartitionLog::take_in_producer(ByteView unit, const UnitInfo& info) {
+  if (info.producer_id.value() < 0) return;
+  may_have_producers_ = true;
+  if (producers_) producers_->add(unit, info);
 }
 
 void PartitionLog::close_active_segment() {

@@ -11,7 +11,9 @@
 //     start (any other) to the end, never the whole log;
 //   - one writer at a time, in turns: begin() takes the right to write and looks whether others wrote
 //   meanwhile, yield()
-//     gives it up.
+//     gives it up;
+//   - a partition that has producers keeps their state (partition_producers.h); one that has none pays
+//   nothing.
 //
 // Invariants between calls while the turn is held: size_ is the active segment's size on disk; every offset
 // below log_end() is in the log; log_end() - base fits 31 bits; pending index entries describe units in the
@@ -30,6 +32,7 @@
 #include "core/log/index_file.h"
 #include "core/log/log_config.h"
 #include "core/log/log_files.h"
+#include "core/log/partition_producers.h"
 #include "core/log/tail_scan.h"
 
 namespace tk {
@@ -97,11 +100,16 @@ class PartitionLog {
   /// Appends units that lie one behind the other in `bytes`, the first at log_end(); their offsets are in
   /// them already. Rolls where a unit does not fit. Large writes: one a segment touched. When it throws,
   /// log_end() is after the last unit that is whole on disk, and what was torn is cut away by the next
-  /// begin().
-  void append(ByteView bytes, const std::vector<AppendUnit>& units);
-  /// Appends one unit at any offset at or above log_end() (an import keeps gaps and leader epochs).
-  void append_at(Offset first, Offset last, std::optional<LeaderEpoch> epoch, ByteView unit,
-                 std::int64_t max_timestamp);
+  /// begin(). With `producer` the units are its batches, their fields in them already, the sequences one
+  /// after the other; it throws, and appends nothing, if admit() has anything but `append` for the first.
+  void append(ByteView bytes, const std::vector<AppendUnit>& units, const ProducerFields* producer = nullptr);
+  /// Appends one unit at any offset at or above log_end() (an import keeps gaps and leader epochs; a marker
+  /// ends a transaction). What its header says of a producer is taken as it is.
+  void append_at(const UnitInfo& info, std::optional<LeaderEpoch> epoch, ByteView unit);
+
+  /// What is known of the partition's producers, while the turn is held; see producer_admission.h. A
+  /// partition that tk made, and that has none, is not read for it.
+  [[nodiscard]] const ProducerState& producers();
 
   /// Closes the active segment, if it holds anything, and begins one at log_end().
   void close_active_segment();
@@ -134,12 +142,15 @@ class PartitionLog {
   void write_out(ByteView bytes);
   template <class Work>
   void change(Work work);
-  void append_units(ByteView bytes, const std::vector<AppendUnit>& units);
+  void append_units(ByteView bytes, const std::vector<AppendUnit>& units, const ProducerFields* producer);
   void after_append();
   void force_file();
   void force();
   void write_index_entries(bool forced);
   void save_leader_epochs();
+  PartitionProducers& load_producers();
+  void save_producers();
+  void take_in_producer(ByteView unit, const UnitInfo& info);
   void note(const std::string& line) const;
 
   FileSystem& fs_;
@@ -165,6 +176,8 @@ class PartitionLog {
   Offset durable_end_;
   LeaderEpoch leader_epoch_{0};
   LeaderEpochs epochs_;
+  std::optional<PartitionProducers> producers_;  // nothing: not loaded, or there are none
+  bool may_have_producers_ = true;               // false: the log has no unit with a producer id
 };
 
 }  // namespace tk

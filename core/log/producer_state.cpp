@@ -128,6 +128,15 @@ ProducerState::Step ProducerState::add_data(const UnitInfo& info) {
   return step;
 }
 
+void ProducerState::Run::add(Offset first, std::int32_t offsets, std::int64_t max_timestamp) {
+  entry_.set_epoch(fields_.epoch);
+  const std::int32_t last = sequence_after(next_, offsets - 1);
+  entry_.push({last, first + (offsets - 1), offsets - 1, max_timestamp});
+  next_ = sequence_after(last, 1);
+  entry_.last_timestamp = max_timestamp;
+  if (fields_.transactional && !entry_.transaction_first) entry_.transaction_first = first;
+}
+
 ProducerState::Step ProducerState::add_marker(ByteView unit, const UnitInfo& info) {
   if (info.count == 0) return {};
   const std::optional<Marker> marker = marker_of(unit, info);
@@ -194,11 +203,11 @@ Fault ProducerState::decode_snapshot(ByteView file) {
 }
 
 std::string write_producer_snapshot(FileSystem& fs, const std::string& directory, Offset end,
-                                    const ProducerState& state) {
+                                    const ProducerState& state, bool durable) {
   Buffer content;
   state.encode_snapshot(content);
   std::string path = join_path(directory, segment_file_name(end, kSnapshotSuffix));
-  replace_atomically(fs, path, content.view());
+  replace_atomically(fs, path, content.view(), durable);
   return path;
 }
 

@@ -2,7 +2,7 @@
 // open transactions; and the `.snapshot` file that keeps it.
 //
 // The state is a function of the log: feed it every unit in order and it says what a broker would know at
-// that point. It judges nothing: what may be appended is the appender's question, which it answers by find().
+// that point. It judges nothing: what may be appended is admit()'s question (producer_admission.h).
 #pragma once
 
 #include <array>
@@ -83,6 +83,9 @@ class ProducerState {
   /// Data batches count without records, too (a cleaner leaves them for this purpose); markers do not.
   Step add(ByteView unit, const UnitInfo& info);
 
+  /// The same for data batches of one producer that are being appended, without their bytes. Refuses nothing.
+  class Run;
+
   /// Null if nothing is known of the producer.
   [[nodiscard]] const ProducerEntry* find(ProducerId id) const;
   [[nodiscard]] const Producers& producers() const { return producers_; }
@@ -102,9 +105,32 @@ class ProducerState {
   Producers producers_;
 };
 
+/// What the batches of one append have in common; the sequence is that of its first record.
+struct ProducerFields {
+  ProducerId id;
+  std::int16_t epoch = 0;
+  std::int32_t base_sequence = 0;
+  bool transactional = false;
+};
+
+class ProducerState::Run {
+ public:
+  /// `state` must outlive the run, and nothing else may change it meanwhile.
+  Run(ProducerState& state, const ProducerFields& fields)
+      : entry_(state.producers_[fields.id]), fields_(fields), next_(fields.base_sequence) {}
+  /// The next batch; its records are `offsets` in number.
+  void add(Offset first, std::int32_t offsets, std::int64_t max_timestamp);
+
+ private:
+  ProducerEntry& entry_;
+  ProducerFields fields_;
+  std::int32_t next_;
+};
+
 /// Replaces `directory`'s snapshot at `end` (the state covers every offset below) and makes it durable.
 /// Returns its path.
+/// With `durable` false it is left to the system when.
 std::string write_producer_snapshot(FileSystem& fs, const std::string& directory, Offset end,
-                                    const ProducerState& state);
+                                    const ProducerState& state, bool durable = true);
 
 }  // namespace tk

@@ -7,6 +7,7 @@
 #include "core/catalog/log_directory.h"
 #include "core/log/segment_names.h"
 #include "core/log/segment_replacement.h"
+#include "core/store/store_transactions.h"
 
 namespace tk {
 namespace {
@@ -112,6 +113,7 @@ CompactionResult compact(Store& store, const TopicInfo& topic, const PartitionIn
   options.map_bytes = run.map_bytes;
   options.dry_run = run.dry_run;
   options.has_producers = Store::may_have_producers(partition, store.view(partition));
+  if (options.has_producers) options.known_producers = known_producers(fs, store.directory());
   options.lock_wait = store.lock_wait();
   options.interrupted = run.interrupted;
   options.progress = run.progress;

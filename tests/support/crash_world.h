@@ -114,8 +114,7 @@ class CrashWorld {
     PartitionLog log(fs, kPartition, options());
     guarded(log, [&] {
       const Made made = make(log.log_end(), 1, LeaderEpoch(epoch));
-      log.append_at(log.log_end(), log.log_end(), LeaderEpoch(epoch), {made.bytes.data(), made.bytes.size()},
-                    made.units.front().max_timestamp);
+      append_made(log, made.bytes, LeaderEpoch(epoch));
       promise(log);
       log.close();
     });

@@ -9,7 +9,9 @@
 #include "core/format/batch.h"
 #include "core/format/json_record.h"
 #include "core/log/log_files.h"
+#include "core/log/partition_log.h"
 #include "core/log/segment_names.h"
+#include "core/log/unit_walk.h"
 #include "tests/support/bytes.h"
 #include "tests/support/vectors.h"
 
@@ -96,6 +98,17 @@ inline SegmentFile write_segment(FileSystem& fs, const std::string& directory, s
 
 inline SegmentFile write_segment(FileSystem& fs, const std::string& directory, const LogMaker& maker) {
   return write_segment(fs, directory, maker.base(), maker.bytes());
+}
+
+/// Appends a unit that bears its offset already.
+inline void append_made(PartitionLog& log, const Bytes& unit, std::optional<LeaderEpoch> epoch) {
+  const ByteView bytes{unit.data(), unit.size()};
+  UnitInfo info;
+  static_cast<void>(read_unit_info(bytes, framed_kind(bytes), info));
+  log.append_at(info, epoch, bytes);
+}
+inline void append_made(PartitionLog& log, const MadeUnit& unit, std::optional<LeaderEpoch> epoch) {
+  append_made(log, unit.bytes, epoch);
 }
 
 }  // namespace tk::test

@@ -69,7 +69,7 @@ PartitionBytes written(const LogMaker& maker) {
   PartitionLog log(fs, kPartition, std::move(options));
   log.begin();
   for (const MadeUnit& unit : maker.units()) {
-    log.append_at(Offset(unit.first), Offset(unit.last), LeaderEpoch(0), unit.bytes, unit.max_timestamp);
+    append_made(log, unit, LeaderEpoch(0));
   }
   log.close();
   PartitionBytes files;

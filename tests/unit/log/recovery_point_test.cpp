@@ -31,8 +31,7 @@ struct Made {
     LogMaker maker;
     for (int i = 0; i < 100; ++i) maker.json("value " + std::to_string(i), vectors::kT + i);
     for (const MadeUnit& unit : maker.units()) {
-      log.append_at(Offset(unit.first), Offset(unit.last), std::nullopt,
-                    {unit.bytes.data(), unit.bytes.size()}, unit.max_timestamp);
+      append_made(log, unit, std::nullopt);
     }
     if (closed) log.close();
     size = fs.stat(kLog)->size;

@@ -1,0 +1,65 @@
+#include "core/log/producer_history.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/log/partition_cursor.h"
+#include "core/log/segment_names.h"
+#include "core/log/unit_walk.h"
+
+namespace tk {
+namespace {
+
+constexpr std::uint64_t kLargestSnapshot = 256U << 20;
+
+bool read_snapshot(FileSystem& fs, const std::string& path, ProducerState& state) {
+  try {
+    return !state.decode_snapshot(as_bytes(read_whole(fs, path, kLargestSnapshot)));
+  } catch (const Error&) {
+    return false;  // the one before it does, and more of the log
+  }
+}
+
+}  // namespace
+
+std::optional<TxnIndexEntry> txn_index_entry(const ProducerState& state, const ProducerState::Step& step) {
+  if (!step.ended || !step.ended->aborted) return std::nullopt;
+  Offset stable = step.ended->last + 1;
+  for (const auto& [id, entry] : state.producers()) {
+    if (entry.transaction_first) stable = std::min(stable, *entry.transaction_first);
+  }
+  return TxnIndexEntry{step.ended->producer, step.ended->first, step.ended->last, stable};
+}
+
+ProducerHistory read_producer_history(FileSystem& fs, const LogView& view, bool from_start) {
+  ProducerHistory history;
+  history.from = view.empty() ? view.log_start : view.files.segments.front().base;
+  const auto& snapshots = view.files.snapshots;
+  for (auto at = snapshots.rbegin(); !from_start && at != snapshots.rend(); ++at) {
+    if (*at > view.log_end) continue;
+    const std::string path = join_path(view.files.directory, segment_file_name(*at, kSnapshotSuffix));
+    if (!read_snapshot(fs, path, history.state)) continue;
+    history.from = *at;
+    break;
+  }
+  if (view.empty() || history.from >= view.log_end) return history;
+  PartitionCursor cursor(fs, view, history.from);
+  CursorChunk chunk;
+  while (cursor.next(chunk)) {
+    for (const Stretch& stretch : chunk.scan.stretches) {
+      if (stretch.kind != StretchKind::units) continue;
+      walk_units(
+          chunk.scan, stretch,
+          [&](ByteView unit, UnitKind kind, std::uint64_t) {
+            UnitInfo info;
+            if (read_unit_info(unit, kind, info) || info.last_offset < history.from) return;
+            const ProducerState::Step step = history.state.add(unit, info);
+            if (const auto entry = txn_index_entry(history.state, step)) history.aborted.push_back(*entry);
+          },
+          [](std::uint64_t, std::uint64_t, const Fault&, ByteView) {});
+    }
+  }
+  return history;
+}
+
+}  // namespace tk
