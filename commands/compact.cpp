@@ -111,6 +111,7 @@ int run_compact(const CompactOptions& options, Context& context) {
   static_cast<void>(check_configs(config_map(options.configs)));
   static_cast<void>(Store::open(context.fs, context.directory, {}));
   Store store = options.dry_run ? open_store(context) : open_store_for_writing(context);
+  if (!options.dry_run) expire_due_transactions(store, context);
   Compacter compacter(options, store, context);
   Progress progress(context, "compacted");
   for_each_partition(named_partitions(store, options.names), context,

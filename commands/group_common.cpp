@@ -54,7 +54,10 @@ GroupStore open_groups(const Context& context, SyncMode sync) {
 Store open_store_for_groups(Context& context) {
   // A directory that is not there has no groups, and is not made for this.
   static_cast<void>(Store::open(context.fs, context.directory, {}));
-  return open_store_for_writing(context);
+  Store store = open_store_for_writing(context);
+  // Offsets of a transaction that is decided belong to the group before anything else is done to it.
+  expire_due_transactions(store, context);
+  return store;
 }
 
 GroupState require_group(const GroupStore& groups, const std::string& group, const GroupTopics& topics) {

@@ -1,9 +1,12 @@
 #include "commands/open_store.h"
 
+#include <fmt/format.h>
+
 #include "commands/context.h"
 #include "commands/damage_text.h"
 #include "commands/diagnostics.h"
 #include "core/store/log_edges.h"
+#include "core/store/store_transactions.h"
 
 namespace tk {
 namespace {
@@ -33,6 +36,16 @@ Store open_store_for_writing(Context& context) {
   Store store = Store::open_for_writing(context.fs, context.directory, store_options(context));
   report(store, context);
   return store;
+}
+
+void expire_due_transactions(Store& store, Context& context) {
+  const auto warn = [&](const std::string& line) { context.diagnostics.warning(line); };
+  try {
+    expire_transactions(store, context.clock, warn);
+  } catch (const Error& error) {
+    // A state file of producers that cannot be used stops only who needs it.
+    warn(fmt::format("{}: {}", error.path(), error.message()));
+  }
 }
 
 ConfigMap config_map(const std::vector<ConfigSetting>& settings) {

@@ -19,6 +19,10 @@ Store open_store(Context& context);
 /// For writing; with a state file that cannot be used it throws.
 Store open_store_for_writing(Context& context);
 
+/// Completes transactions that are decided, and aborts those that are over their time; what cannot be done
+/// now is a warning.
+void expire_due_transactions(Store& store, Context& context);
+
 /// Of several settings of one key the last counts.
 ConfigMap config_map(const std::vector<ConfigSetting>& settings);
 

@@ -13,7 +13,6 @@
 #include "commands/produce_report.h"
 #include "core/io/output.h"
 #include "core/store/store.h"
-#include "core/store/store_transactions.h"
 
 namespace tk {
 namespace {
@@ -224,8 +223,7 @@ int run_produce(const ProduceOptions& options, Context& context) {
   if (options.input != ProduceOptions::Input::dump)
     check_new_topic(wanted_topic(options));  // refused without a trace
   Store store = open_store_for_writing(context);
-  expire_transactions(store, context.clock,
-                      [&](const std::string& line) { context.diagnostics.warning(line); });
+  expire_due_transactions(store, context);
   if (options.input == ProduceOptions::Input::dump) return import_dump(store, options, context);
   const Target target = find_or_create(store, options);
   if (target.partition) {

@@ -49,6 +49,7 @@ int run_retain(const RetainOptions& options, Context& context) {
   // A directory that is not there has nothing to delete, and is not made for this.
   static_cast<void>(Store::open(context.fs, context.directory, {}));
   Store store = options.dry_run ? open_store(context) : open_store_for_writing(context);
+  if (!options.dry_run) expire_due_transactions(store, context);
   for_each_partition(named_partitions(store, options.names), context, [&](const NamedPartition& named) {
     const RetentionPlan plan =
         retain(store, *named.topic, *named.partition, settings_for_run(*named.topic, given),
