@@ -25,6 +25,12 @@ scenario() {
   contains "$output" "effects: 0 1 2 3 4 5 6 7 8 9"
 }
 
+@test "read, process, write: fourteen results are written, ten are seen" {
+  scenario read-process-write
+  equal "$status" 0
+  contains "$output" "written: 14"
+}
+
 @test "a claim that does not hold ends a scenario with 1" {
   run bash -c '. "$0/docs/scenarios/common.sh"; claim thing 1 2; echo went on' "$project"
   equal "$status" 1
