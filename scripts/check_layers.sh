@@ -48,7 +48,10 @@ while IFS=: read -r file line text; do
     nlohmann/*) [[ $file == *.cpp ]] || complain "$where: nlohmann_json in a header" ;;
     boost/*) [[ $file == core/net/* ]] || complain "$where: Boost belongs in core/net/" ;;
     zlib.h) [[ $file == core/format/codec*.cpp || $file == core/base/*.cpp ]] || complain "$where: zlib belongs in a codec or in core/base" ;;
-    lz4*.h | zstd*.h | snappy*.h | libdeflate.h | xxhash.h)
+    xxhash.h)
+      [[ $file == core/format/codec*.cpp || $file == core/log/key_map.cpp ]] || complain "$where: xxhash belongs in a codec or in the map of keys"
+      ;;
+    lz4*.h | zstd*.h | snappy*.h | libdeflate.h)
       [[ $file == core/format/codec*.cpp ]] || complain "$where: $path belongs in core/format/codec_*.cpp" ;;
   esac
 done < <(grep -E '"|<(CLI|nlohmann|boost)/|<(zlib|lz4[a-z]*|zstd[a-z_]*|snappy[a-z-]*|libdeflate|xxhash)\.h>' <<<"$includes")

@@ -205,7 +205,7 @@ CASES
   complete_words() {
     bash -c 'source ./script; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tk; echo "${COMPREPLY[*]}"' bash "$@"
   }
-  [ "$(complete_words tk pro)" = produce ]
+  [ "$(complete_words tk pro)" = "produce producers" ]
   [ "$(complete_words tk -d x topics cre)" = create ]
   [ "$(complete_words tk consume --isol)" = --isolation ]
   [ "$(complete_words tk consume --isolation '')" = "read_uncommitted read_committed" ]
