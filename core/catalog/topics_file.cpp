@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/catalog/state_json.h"
 #include "core/catalog/topic_name.h"
 
 namespace tk {
@@ -15,19 +16,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVersion = 1;
 constexpr std::uint64_t kLargestFile = 16U << 20;
-/// Objects and lists within each other; unknown members may have some, but no file that somebody wrote has so
-/// many.
-constexpr int kDeepest = 64;
 
 /// Reads one file; every complaint bears its path.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {}
+  explicit Reader(const std::string& path)
+      : state_(path,
+               "repair the file, or move it away: partitions and their records are found without it, configs "
+               "are "
+               "not") {}
 
   TopicsFile read(std::string_view text) {
-    const Json root = parse(text);
-    if (!root.is_object()) refuse("the file is no JSON object");
-    check_version(root);
+    const Json root = state_.parse(text, kVersion);
     TopicsFile file;
     Json others = Json::object();
     for (const auto& [name, value] : root.items()) {
@@ -42,42 +42,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void refuse(std::string message, std::optional<std::uint64_t> position = {}) const {
-    Error error(ErrorCode::corrupt_state, std::move(message));
-    error = position ? std::move(error).at(path_, *position) : std::move(error).at(path_);
-    throw std::move(error).hint(
-        "repair the file, or move it away: partitions and their records are found without it, configs are "
-        "not");
-  }
-
-  Json parse(std::string_view text) const {
-    const auto not_too_deep = [&](int depth, Json::parse_event_t event, Json&) {
-      const bool opens =
-          event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-      if (opens && depth > kDeepest)
-        refuse(fmt::format("more than {} levels of objects and lists", kDeepest));
-      return true;
-    };
-    try {
-      return Json::parse(text, not_too_deep);
-    } catch (const Json::parse_error& error) {
-      // The library counts from 1, and gives the last byte that it has read.
-      refuse("the file is no whole JSON text", error.byte > 0 ? error.byte - 1 : 0);
-    } catch (const Json::exception&) {
-      refuse("the file holds a number that none can be");
-    }
-  }
-
-  void check_version(const Json& root) const {
-    const auto version = root.find("format");
-    if (version == root.end() || !version->is_number_integer())
-      refuse("the file's \"format\" is no version number");
-    if (*version == kVersion) return;
-    throw Error(ErrorCode::unsupported_version,
-                fmt::format("the file has version {}, and this program knows {}", version->dump(), kVersion))
-        .at(path_)
-        .hint("use the version of tk that wrote it, or a later one");
-  }
+  [[noreturn]] void refuse(std::string message) const { state_.refuse(std::move(message)); }
 
   void read_topics(const Json& topics, TopicsFile& file) const {
     if (!topics.is_object()) refuse("\"topics\" is no object");
@@ -151,7 +116,7 @@ class Reader {
 
   static std::string text_of(const Json& others) { return others.empty() ? std::string() : others.dump(); }
 
-  const std::string& path_;
+  StateJson state_;
 };
 
 /// Appends the members of a JSON object that parse_topics_file kept.

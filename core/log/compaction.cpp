@@ -18,15 +18,12 @@ class Compaction {
  public:
   Compaction(FileSystem& fs, const std::string& directory, std::optional<Offset> checkpointed_start,
              const CompactionOptions& options)
-      : fs_(fs),
-        directory_(directory),
-        start_(checkpointed_start),
-        options_(options),
-        right_to_write_(fs, join_path(directory, kPartitionLockFile)) {}
+      : fs_(fs), directory_(directory), start_(checkpointed_start), options_(options) {}
 
   CompactionResult run() {
     std::unique_ptr<LockFile> upkeep;
     if (!options_.dry_run) {
+      right_to_write_.emplace(fs_, join_path(directory_, kPartitionLockFile));
       upkeep = lock_upkeep(fs_, join_path(directory_, kPartitionLockFile), options_.lock_wait);
       as_writer([&] { settle(); });
     }
@@ -66,24 +63,27 @@ class Compaction {
   }
 
   void as_writer(const std::function<void()>& work) {
-    right_to_write_.acquire(options_.lock_wait);
+    right_to_write_->acquire(options_.lock_wait);
     try {
-      if (!right_to_write_.still_in_place(fs_)) {
+      if (!right_to_write_->still_in_place(fs_)) {
         throw Error(ErrorCode::unknown_topic_or_partition, "the partition was deleted meanwhile")
             .at(directory_);
       }
       work();
     } catch (...) {
-      right_to_write_.release();
+      right_to_write_->release();
       throw;
     }
-    right_to_write_.release();
+    right_to_write_->release();
   }
 
   void read_history(const LogView& view) {
-    if (!options_.has_producers) return;
+    // Listed after the view: a snapshot is on disk before the first unit with a producer id is, so none of
+    // those can lie in the view and be missed here.
+    if (options_.trust_snapshots && list_partition(fs_, directory_).snapshots.empty()) return;
     history_ = read_log_history(fs_, view);
-    history_->finish(options_.rules.now_ms, kProducerExpirationMs, options_.known_producers);
+    history_->finish(options_.rules.now_ms, kProducerExpirationMs,
+                     options_.known_producers ? options_.known_producers() : std::vector<ProducerId>{});
   }
 
   [[nodiscard]] Offset last_stable(const LogView& view) const {
@@ -154,7 +154,7 @@ class Compaction {
   const std::string& directory_;
   std::optional<Offset> start_;
   const CompactionOptions& options_;
-  TurnLock right_to_write_;
+  std::optional<TurnLock> right_to_write_;  // none in a dry run, which leaves no trace
   std::optional<LogHistory> history_;
   CompactionResult result_;
 };

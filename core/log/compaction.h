@@ -26,10 +26,11 @@ struct CompactionOptions {
   std::size_t map_bytes = 128U << 20;
   /// Looks and counts, and changes nothing.
   bool dry_run = false;
-  /// There may be batches with producer ids: the log is read once more, for its transactions.
-  bool has_producers = true;
-  /// Producers that do not expire.
-  std::vector<ProducerId> known_producers;
+  /// Without a producer snapshot no batch has a producer id (a partition that tk made): else the log is read
+  /// once more, for its transactions.
+  bool trust_snapshots = false;
+  /// Producers that do not expire; asked only where there are producers. None if it is not set.
+  std::function<std::vector<ProducerId>()> known_producers;
   LockWait lock_wait = 10000;
   /// True ends the work after the group of segments at hand is given up.
   std::function<bool()> interrupted;

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "core/log/compaction_map.h"
-#include "core/log/partition_cursor.h"
+#include "core/log/producer_history.h"
+#include "core/log/view_walk.h"
 
 namespace tk {
 
@@ -15,18 +16,9 @@ void LogHistory::add(ByteView unit, const UnitInfo& info) {
   if (info.producer_id.value() < 0) return;
   transactions_.add(unit, info);
   const ProducerState::Step step = state_.add(unit, info);
-  if (!info.control) {
-    if (info.transactional) open_.try_emplace(info.producer_id, info.base_offset);
-    return;
-  }
-  if (info.count == 0) return;
-  open_.erase(info.producer_id);
   if (!step.ended) return;
   full_markers_.push_back(info.last_offset);
-  if (!step.ended->aborted) return;
-  Offset stable = info.last_offset + 1;
-  for (const auto& [producer, first] : open_) stable = std::min(stable, first);
-  aborted_.push_back({step.ended->producer, step.ended->first, step.ended->last, stable});
+  if (const auto entry = txn_index_entry(state_, step)) aborted_.push_back(*entry);
 }
 
 void LogHistory::finish(std::int64_t now_ms, std::int64_t expiration_ms,
@@ -57,28 +49,13 @@ bool LogHistory::is_bare_marker(const UnitInfo& info) const {
 
 LogHistory read_log_history(FileSystem& fs, const LogView& view) {
   LogHistory history;
-  if (view.empty()) return history;
-  PartitionCursor cursor(fs, view, view.files.segments.front().base);
-  CursorChunk chunk;
-  const auto refuse = [&](std::uint64_t position, const Fault& fault) {
-    refuse_to_compact(chunk.segment->log_path, position, fault);
-  };
-  while (cursor.next(chunk)) {
-    for (const Stretch& stretch : chunk.scan.stretches) {
-      if (stretch.kind == StretchKind::damage) refuse(stretch.position, stretch.fault);
-      if (stretch.kind != StretchKind::units) continue;
-      walk_units(
-          chunk.scan, stretch,
-          [&](ByteView unit, UnitKind kind, std::uint64_t position) {
-            UnitInfo info;
-            if (const Fault fault = read_unit_info(unit, kind, info)) refuse(position, fault);
-            history.add(unit, info);
-          },
-          [&](std::uint64_t position, std::uint64_t, const Fault& fault, ByteView) {
-            refuse(position, fault);
-          });
-    }
-  }
+  walk_view(
+      fs, view, first_base(view),
+      [&](ByteView unit, const UnitInfo& info) {
+        history.add(unit, info);
+        return true;
+      },
+      [](const WalkDamage& damage) { refuse_to_compact(damage.path, damage.position, damage.fault); });
   return history;
 }
 

@@ -39,9 +39,8 @@ class LogHistory {
   ProducerState state_;
   Transactions transactions_;
   std::unordered_map<ProducerId, Last> active_;
-  std::unordered_map<ProducerId, Offset> open_;  // first offsets of open transactions
-  std::vector<Offset> full_markers_;             // those with data; rising
-  std::vector<Offset> other_controls_;           // of another kind than an end marker; rising
+  std::vector<Offset> full_markers_;    // those with data; rising
+  std::vector<Offset> other_controls_;  // of another kind than an end marker; rising
   std::vector<TxnIndexEntry> aborted_;
 };
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/log/partition_cursor.h"
 #include "core/log/segment_names.h"
-#include "core/log/unit_walk.h"
+#include "core/log/view_walk.h"
 
 namespace tk {
 namespace {
@@ -43,22 +42,12 @@ ProducerHistory read_producer_history(FileSystem& fs, const LogView& view, bool 
     break;
   }
   if (view.empty() || history.from >= view.log_end) return history;
-  PartitionCursor cursor(fs, view, history.from);
-  CursorChunk chunk;
-  while (cursor.next(chunk)) {
-    for (const Stretch& stretch : chunk.scan.stretches) {
-      if (stretch.kind != StretchKind::units) continue;
-      walk_units(
-          chunk.scan, stretch,
-          [&](ByteView unit, UnitKind kind, std::uint64_t) {
-            UnitInfo info;
-            if (read_unit_info(unit, kind, info) || info.last_offset < history.from) return;
-            const ProducerState::Step step = history.state.add(unit, info);
-            if (const auto entry = txn_index_entry(history.state, step)) history.aborted.push_back(*entry);
-          },
-          [](std::uint64_t, std::uint64_t, const Fault&, ByteView) {});
-    }
-  }
+  walk_view(fs, view, history.from, [&](ByteView unit, const UnitInfo& info) {
+    if (info.last_offset < history.from) return true;
+    const ProducerState::Step step = history.state.add(unit, info);
+    if (const auto entry = txn_index_entry(history.state, step)) history.aborted.push_back(*entry);
+    return true;
+  });
   return history;
 }
 

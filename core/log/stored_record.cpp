@@ -1,8 +1,7 @@
 #include "core/log/stored_record.h"
 
 #include "core/format/record_decoder.h"
-#include "core/log/partition_cursor.h"
-#include "core/log/unit_walk.h"
+#include "core/log/view_walk.h"
 
 namespace tk {
 namespace {
@@ -29,33 +28,12 @@ std::optional<StoredRecord> record_of_unit(RecordDecoder& decoder, ByteView unit
   return found;
 }
 
-/// Calls `take(unit, info)` for the good units from `start` on until it returns false.
-template <class Take>
-void walk_from(FileSystem& fs, const LogView& view, Offset start, Take take) {
-  if (view.empty()) return;
-  PartitionCursor cursor(fs, view, start);
-  CursorChunk chunk;
-  bool more = true;
-  while (more && cursor.next(chunk)) {
-    for (const Stretch& stretch : chunk.scan.stretches) {
-      if (stretch.kind != StretchKind::units) continue;
-      walk_units(
-          chunk.scan, stretch,
-          [&](ByteView unit, UnitKind kind, std::uint64_t) {
-            UnitInfo info;
-            if (more && !read_unit_info(unit, kind, info)) more = take(unit, info);
-          },
-          [](std::uint64_t, std::uint64_t, const Fault&, ByteView) {});
-    }
-  }
-}
-
 }  // namespace
 
 std::optional<StoredRecord> record_at(FileSystem& fs, const LogView& view, Offset offset) {
   std::optional<StoredRecord> found;
   RecordDecoder decoder;
-  walk_from(fs, view, offset, [&](ByteView unit, const UnitInfo& info) {
+  walk_view(fs, view, offset, [&](ByteView unit, const UnitInfo& info) {
     if (info.last_offset < offset) return true;
     if (info.base_offset <= offset) found = record_of_unit(decoder, unit, info, offset);
     return false;
@@ -67,8 +45,7 @@ std::optional<StoredRecord> record_of_sequence(FileSystem& fs, const LogView& vi
                                                std::int16_t epoch, std::int32_t sequence) {
   std::optional<StoredRecord> found;
   RecordDecoder decoder;
-  const Offset start = view.empty() ? view.log_start : view.files.segments.front().base;
-  walk_from(fs, view, start, [&](ByteView unit, const UnitInfo& info) {
+  walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info) {
     if (info.producer_id != producer || info.producer_epoch != epoch || info.control) return true;
     // A batch in which sequences wrap is passed over.
     if (sequence < info.base_sequence || sequence > info.last_sequence()) return true;

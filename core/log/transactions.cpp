@@ -4,7 +4,7 @@
 
 #include "core/format/control_record.h"
 #include "core/format/record_decoder.h"
-#include "core/log/partition_cursor.h"
+#include "core/log/view_walk.h"
 
 namespace tk {
 namespace {
@@ -91,21 +91,10 @@ Offset Transactions::last_stable(Offset log_end) const {
 
 Transactions scan_transactions(FileSystem& fs, const LogView& view) {
   Transactions transactions;
-  if (view.empty()) return transactions;
-  PartitionCursor cursor(fs, view, view.files.segments.front().base);
-  CursorChunk chunk;
-  while (cursor.next(chunk)) {
-    for (const Stretch& stretch : chunk.scan.stretches) {
-      if (stretch.kind != StretchKind::units) continue;
-      walk_units(
-          chunk.scan, stretch,
-          [&](ByteView unit, UnitKind kind, std::uint64_t) {
-            UnitInfo info;
-            if (!read_unit_info(unit, kind, info)) transactions.add(unit, info);
-          },
-          [](std::uint64_t, std::uint64_t, const Fault&, ByteView) {});
-    }
-  }
+  walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info) {
+    transactions.add(unit, info);
+    return true;
+  });
   transactions.finish();
   return transactions;
 }

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "core/catalog/state_json.h"
 #include "core/catalog/topic_name.h"
 
 namespace tk {
@@ -19,7 +20,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVersion = 1;
 constexpr std::uint64_t kLargestFile = 64U << 20;
-constexpr int kDeepest = 64;
 constexpr std::size_t kLongestName = 4096;
 
 constexpr std::array<std::string_view, 4> kStateNames = {"Empty", "Ongoing", "PrepareCommit", "PrepareAbort"};
@@ -31,12 +31,14 @@ std::string partition_name(const TopicPartition& partition) {
 /// Reads one file; every complaint bears its path.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {}
+  explicit Reader(const std::string& path)
+      : state_(path,
+               "repair the file, or move it away: then producers begin anew under other ids, and "
+               "transactions that "
+               "are open stay open") {}
 
   ProducersFile read(std::string_view text) {
-    const Json root = parse(text);
-    if (!root.is_object()) refuse("the file is no JSON object");
-    check_version(root);
+    const Json root = state_.parse(text, kVersion);
     ProducersFile file;
     Json others = Json::object();
     for (const auto& [name, value] : root.items()) {
@@ -59,41 +61,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void refuse(std::string message, std::optional<std::uint64_t> position = {}) const {
-    Error error(ErrorCode::corrupt_state, std::move(message));
-    error = position ? std::move(error).at(path_, *position) : std::move(error).at(path_);
-    throw std::move(error).hint(
-        "repair the file, or move it away: then producers begin anew under other ids, and transactions that "
-        "are open stay open");
-  }
-
-  Json parse(std::string_view text) const {
-    const auto not_too_deep = [&](int depth, Json::parse_event_t event, Json&) {
-      const bool opens =
-          event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-      if (opens && depth > kDeepest)
-        refuse(fmt::format("more than {} levels of objects and lists", kDeepest));
-      return true;
-    };
-    try {
-      return Json::parse(text, not_too_deep);
-    } catch (const Json::parse_error& error) {
-      refuse("the file is no whole JSON text", error.byte > 0 ? error.byte - 1 : 0);
-    } catch (const Json::exception&) {
-      refuse("the file holds a number that none can be");
-    }
-  }
-
-  void check_version(const Json& root) const {
-    const auto version = root.find("format");
-    if (version == root.end() || !version->is_number_integer())
-      refuse("the file's \"format\" is no version number");
-    if (*version == kVersion) return;
-    throw Error(ErrorCode::unsupported_version,
-                fmt::format("the file has version {}, and this program knows {}", version->dump(), kVersion))
-        .at(path_)
-        .hint("use the version of tk that wrote it, or a later one");
-  }
+  [[noreturn]] void refuse(std::string message) const { state_.refuse(std::move(message)); }
 
   template <class Take>
   void each(const Json& value, std::string_view what, Take take) const {
@@ -195,7 +163,7 @@ class Reader {
 
   static std::string text_of(const Json& others) { return others.empty() ? std::string() : others.dump(); }
 
-  const std::string& path_;
+  StateJson state_;
 };
 
 /// Appends the members of a JSON object that the reader kept.

@@ -112,8 +112,8 @@ CompactionResult compact(Store& store, const TopicInfo& topic, const PartitionIn
   options.delete_retention_ms = config.delete_retention_ms;
   options.map_bytes = run.map_bytes;
   options.dry_run = run.dry_run;
-  options.has_producers = Store::may_have_producers(partition, store.view(partition));
-  if (options.has_producers) options.known_producers = known_producers(fs, store.directory());
+  options.trust_snapshots = partition.tk_made;
+  options.known_producers = [&] { return known_producers(fs, store.directory()); };
   options.lock_wait = store.lock_wait();
   options.interrupted = run.interrupted;
   options.progress = run.progress;

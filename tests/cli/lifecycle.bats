@@ -239,3 +239,17 @@ keyed() {
   equal "$(end_offset)" 30050
   tk_is 0 verify
 }
+
+@test "dry runs leave a directory as it is, lock files included" {
+  put $S0 A B
+  put logs/t-0/00000000000000000002.log C@2
+  local before
+  before=$(digest logs)
+  tk_is 0 compact t -c cleanup.policy=compact --force --roll --dry-run
+  tk_is 0 retain t -c retention.bytes=0 --dry-run
+  tk_is 0 delete-records t-0=2 --dry-run
+  tk_is 0 get-offsets t
+  tk_is 0 txn list
+  tk_is 0 producers list
+  equal "$(digest logs)" "$before"
+}

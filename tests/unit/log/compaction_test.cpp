@@ -133,7 +133,7 @@ TEST_SUITE("log.compaction") {
       CHECK(history.is_last_of_producer(last));
       // An expired producer leaves nothing, but for one whose name is known.
       CompactionOptions later = forced(log, kNow + 3 * kDay);
-      later.known_producers = {ProducerId(7)};
+      later.known_producers = [] { return std::vector{ProducerId(7)}; };
       compact(fs, later);
       history = read_log_history(fs, open_log_view(fs, kPartition));
       history.finish(kNow, kProducerExpirationMs, {});
