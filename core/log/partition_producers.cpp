@@ -43,9 +43,13 @@ void PartitionProducers::settle_txn_index(const SegmentFile& active, const Produ
   if (fs_.stat(path)) there = read_whole(fs_, path);
   Buffer expected;
   const ByteView bytes = as_bytes(there);
+  Offset before = active.base - 1;
   for (std::size_t at = 0; at + TxnIndexEntry::kSize <= bytes.size(); at += TxnIndexEntry::kSize) {
-    if (last_of_entry(bytes.data() + at) >= history.from) break;
+    const Offset last = last_of_entry(bytes.data() + at);
+    // What does not rise is no entry: a power cut may leave zeros.
+    if (last >= history.from || last <= before) break;
     expected.append(bytes.subspan(at, TxnIndexEntry::kSize));
+    before = last;
   }
   for (const TxnIndexEntry& entry : history.aborted) {
     if (entry.last >= active.base) entry.append_to(expected);

@@ -49,8 +49,7 @@ TEST_CASE("what the file says is read") {
   CHECK(entry.id == ProducerId(4001));
   CHECK(entry.epoch == 2);
   CHECK(entry.state == TransactionState::prepare_commit);
-  CHECK(entry.partitions ==
-        std::vector<TopicPartition>{{"a-b", PartitionId(1)}, {"t", PartitionId(0)}});
+  CHECK(entry.partitions == std::vector<TopicPartition>{{"a-b", PartitionId(1)}, {"t", PartitionId(0)}});
   CHECK(entry.groups == std::vector<std::string>{"g"});
   CHECK(entry.timeout_ms == 60000);
   CHECK(entry.started_ms == 1700000000000);
@@ -98,7 +97,8 @@ TEST_CASE("a transaction is due when it is decided, or open for longer than its 
   CHECK(file.has_due(0));
 }
 
-// The least number of records at or above what was noted that ends in the sequence, as sequences have 31 bits.
+// The least number of records at or above what was noted that ends in the sequence, as sequences have 31
+// bits.
 TEST_CASE("a sequence stands for one number of records") {
   constexpr std::int64_t wrap = std::int64_t{1} << 31;
   CHECK(records_of_sequence(0, 0) == 1);
