@@ -102,14 +102,15 @@ void PartitionProducers::save(Offset end, Offset active_base, bool durable) {
   }
 }
 
-void remove_snapshots_beyond(FileSystem& fs, PartitionFiles& files, Offset log_end) {
+void remove_snapshots_beyond(FileSystem& fs, const std::string& directory,
+                             const std::vector<Offset>& snapshots, Offset log_end) {
   bool any = false;
-  while (!files.snapshots.empty() && files.snapshots.back() > log_end) {
-    fs.remove(join_path(files.directory, segment_file_name(files.snapshots.back(), kSnapshotSuffix)));
-    files.snapshots.pop_back();
+  for (const Offset offset : snapshots) {
+    if (offset <= log_end) continue;
+    fs.remove(join_path(directory, segment_file_name(offset, kSnapshotSuffix)));
     any = true;
   }
-  if (any) fs.sync_directory(files.directory);
+  if (any) fs.sync_directory(directory);
 }
 
 }  // namespace tk

@@ -192,14 +192,14 @@ load common
 
 @test "names are deleted, and the next run begins anew" {
   seq 1 5 > input
-  tk_is 0 produce t --producer p input
-  tk_is 1 --json producers delete q
+  tk_is 0 produce t --producer import input
+  tk_is 1 --json producers delete imprt
   error_is UNKNOWN_PRODUCER_ID
-  contains "$stderr" "did you mean 'p'"
-  tk_is 0 producers delete p
+  contains "$stderr" "did you mean 'import'"
+  tk_is 0 producers delete import
   tk_is 0 producers list --json
   equal "$output" ""
-  tk_is 0 produce t --producer p input
+  tk_is 0 produce t --producer import input
   equal "$(tk consume t --count)" 10
 }
 
