@@ -123,9 +123,9 @@ void PartitionLog::open() {
   } else {
     open_active(files.segments.back());
   }
-  remove_snapshots_beyond(fs_, files, log_end_);
   may_have_producers_ |= !options_.trust_index || !files.snapshots.empty();
   if (options_.trust_index && may_have_producers_) load_producers();
+  remove_snapshots_beyond(fs_, directory_, files.snapshots, log_end_);
   if (options_.sync == SyncPolicy::never) durable_end_ = log_end_;
   durable_end_ = std::min(durable_end_, log_end_);
   opened_ = true;
@@ -444,7 +444,7 @@ PartitionProducers& PartitionLog::load_producers() {
   view.log_start = view.files.segments.empty() ? log_end_ : view.files.segments.front().base;
   view.log_end = log_end_;
   view.last_segment_end = size_;
-  PartitionProducers loaded(fs_, directory_);
+  PartitionProducers loaded(fs_, directory_, options_.producer_snapshot_bytes);
   loaded.load(view);
   may_have_producers_ = true;
   return producers_.emplace(std::move(loaded));

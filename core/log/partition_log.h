@@ -62,6 +62,8 @@ class PartitionLog {
     bool trust_index = true;
     /// Where a partition without a segment begins (its log start offset).
     Offset start_if_empty{0};
+    /// The producer state is saved after so many bytes, too: an opening after a crash reads no more for it.
+    std::uint64_t producer_snapshot_bytes = 128U << 20;
     /// Says what was put right at opening, one line each.
     std::function<void(const std::string&)> note;
     /// Called after an append has closed a segment and begun the next, with the right to write held. What it

@@ -43,9 +43,13 @@ void PartitionProducers::settle_txn_index(const SegmentFile& active, const Produ
   if (fs_.stat(path)) there = read_whole(fs_, path);
   Buffer expected;
   const ByteView bytes = as_bytes(there);
+  Offset before = active.base - 1;
   for (std::size_t at = 0; at + TxnIndexEntry::kSize <= bytes.size(); at += TxnIndexEntry::kSize) {
-    if (last_of_entry(bytes.data() + at) >= history.from) break;
+    const Offset last = last_of_entry(bytes.data() + at);
+    // What does not rise is no entry: a power cut may leave zeros.
+    if (last >= history.from || last <= before) break;
     expected.append(bytes.subspan(at, TxnIndexEntry::kSize));
+    before = last;
   }
   for (const TxnIndexEntry& entry : history.aborted) {
     if (entry.last >= active.base) entry.append_to(expected);
@@ -98,14 +102,15 @@ void PartitionProducers::save(Offset end, Offset active_base, bool durable) {
   }
 }
 
-void remove_snapshots_beyond(FileSystem& fs, PartitionFiles& files, Offset log_end) {
+void remove_snapshots_beyond(FileSystem& fs, const std::string& directory,
+                             const std::vector<Offset>& snapshots, Offset log_end) {
   bool any = false;
-  while (!files.snapshots.empty() && files.snapshots.back() > log_end) {
-    fs.remove(join_path(files.directory, segment_file_name(files.snapshots.back(), kSnapshotSuffix)));
-    files.snapshots.pop_back();
+  for (const Offset offset : snapshots) {
+    if (offset <= log_end) continue;
+    fs.remove(join_path(directory, segment_file_name(offset, kSnapshotSuffix)));
     any = true;
   }
-  if (any) fs.sync_directory(files.directory);
+  if (any) fs.sync_directory(directory);
 }
 
 }  // namespace tk

@@ -17,7 +17,8 @@ namespace tk {
 
 class PartitionProducers {
  public:
-  PartitionProducers(FileSystem& fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}
+  PartitionProducers(FileSystem& fs, std::string directory, std::uint64_t snapshot_bytes)
+      : fs_(fs), directory_(std::move(directory)), snapshot_bytes_(snapshot_bytes) {}
 
   /// Brings the state up to the end of `view`, whose last segment is the active one; puts right what a crash
   /// left of its .txnindex, and makes the first snapshot if there is none.
@@ -38,17 +39,16 @@ class PartitionProducers {
   /// True if so much was appended since the last snapshot, by positions in the active segment, that an
   /// opening after a crash should not have to read it.
   [[nodiscard]] bool wants_snapshot(std::uint64_t position) const {
-    return position > saved_position_ + kSnapshotEvery;
+    return position > saved_position_ + snapshot_bytes_;
   }
   void saved_at(std::uint64_t position) { saved_position_ = position; }
 
  private:
-  static constexpr std::uint64_t kSnapshotEvery = 128U << 20;
-
   void settle_txn_index(const SegmentFile& active, const ProducerHistory& history);
 
   FileSystem& fs_;
   std::string directory_;
+  std::uint64_t snapshot_bytes_;
   ProducerState state_;
   std::vector<TxnIndexEntry> waiting_;  // for the .txnindex
   bool txn_index_unforced_ = false;
@@ -58,7 +58,8 @@ class PartitionProducers {
 };
 
 /// Removes the snapshots that speak of more than the log holds: before anything is appended, or they would be
-/// believed later.
-void remove_snapshots_beyond(FileSystem& fs, PartitionFiles& files, Offset log_end);
+/// believed later. Where they are all there are, load() has made another one first.
+void remove_snapshots_beyond(FileSystem& fs, const std::string& directory,
+                             const std::vector<Offset>& snapshots, Offset log_end);
 
 }  // namespace tk

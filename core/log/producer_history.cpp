@@ -30,10 +30,20 @@ std::optional<TxnIndexEntry> txn_index_entry(const ProducerState& state, const P
   return TxnIndexEntry{step.ended->producer, step.ended->first, step.ended->last, stable};
 }
 
+ProducerState producer_state_at_start(FileSystem& fs, const LogView& view) {
+  ProducerState state;
+  if (view.empty()) return state;
+  const Offset first = view.files.segments.front().base;
+  if (std::ranges::find(view.files.snapshots, first) != view.files.snapshots.end())
+    read_snapshot(fs, join_path(view.files.directory, segment_file_name(first, kSnapshotSuffix)), state);
+  return state;
+}
+
 ProducerHistory read_producer_history(FileSystem& fs, const LogView& view, bool from_start) {
   ProducerHistory history;
   history.from = view.empty() ? view.log_start : view.files.segments.front().base;
   const auto& snapshots = view.files.snapshots;
+  if (from_start) history.state = producer_state_at_start(fs, view);
   for (auto at = snapshots.rbegin(); !from_start && at != snapshots.rend(); ++at) {
     if (*at > view.log_end) continue;
     const std::string path = join_path(view.files.directory, segment_file_name(*at, kSnapshotSuffix));

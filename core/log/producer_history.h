@@ -20,8 +20,11 @@ struct ProducerHistory {
 };
 
 /// Reads the newest snapshot at or below the view's end that is whole, and the log from there on. Damage is
-/// stepped over. With `from_start` no snapshot is trusted.
+/// stepped over. With `from_start` no snapshot is trusted but one at the first segment's base.
 ProducerHistory read_producer_history(FileSystem& fs, const LogView& view, bool from_start = false);
+
+/// What is known at the first segment's base, of producers whose records before it are gone.
+ProducerState producer_state_at_start(FileSystem& fs, const LogView& view);
 
 /// The .txnindex entry of a transaction that has just been taken off `state`, nothing for a commit.
 std::optional<TxnIndexEntry> txn_index_entry(const ProducerState& state, const ProducerState::Step& step);

@@ -71,12 +71,17 @@ struct RecoveryPlan {
   /// New content of leader-epoch-checkpoint, if it has to be written.
   std::optional<std::string> leader_epochs;
   bool keep_old_leader_epochs = false;  // it cannot be read: it is set aside
+  /// A snapshot speaks of more than the log will hold.
+  bool snapshots_beyond = false;
+  /// Snapshots and .txnindex files are made anew where they are not as the log has it.
+  bool producer_files = false;
   /// Damage that stays: refused, or not noticed by a broker.
   std::vector<std::pair<std::string, DamageRange>> remaining;
   /// Lines for people: leftovers, what a step does.
   std::vector<std::string> notes;
 
   [[nodiscard]] bool whole_afterwards() const { return remaining.empty(); }
+  [[nodiscard]] bool cuts_anything() const;
   [[nodiscard]] bool changes_anything() const;
 };
 

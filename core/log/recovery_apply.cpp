@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/log/cut.h"
 #include "core/log/index_file.h"
+#include "core/log/producer_restore.h"
 #include "core/log/recovery.h"
 #include "core/log/segment_names.h"
 
@@ -101,6 +102,8 @@ void apply_recovery(FileSystem& fs, const RecoveryPlan& plan) {
   for (auto segment = plan.segments.rbegin(); segment != plan.segments.rend(); ++segment) {
     apply_segment(fs, *segment, plan.directory, plan.index_interval);
   }
+  // What cannot be read could not be taken in.
+  if (plan.producer_files && plan.whole_afterwards()) restore_producer_files(fs, plan.directory);
   if (!plan.leader_epochs) return;
   const std::string path = join_path(plan.directory, kLeaderEpochFile);
   if (plan.keep_old_leader_epochs) fs.rename(path, free_path(fs, path + ".damaged"));

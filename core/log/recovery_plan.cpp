@@ -31,11 +31,15 @@ std::string_view action_name(RecoveryAction action, bool dry_run) {
   return "none";
 }
 
+bool RecoveryPlan::cuts_anything() const {
+  return std::any_of(segments.begin(), segments.end(),
+                     [](const SegmentRecovery& s) { return s.remove || s.cut_bytes > 0; });
+}
+
 bool RecoveryPlan::changes_anything() const {
-  const bool segment = std::any_of(segments.begin(), segments.end(), [](const SegmentRecovery& s) {
-    return s.rebuild_indexes || s.remove || s.cut_bytes > 0;
-  });
-  return segment || !steps.empty() || leader_epochs.has_value();
+  const bool indexes = std::any_of(segments.begin(), segments.end(),
+                                   [](const SegmentRecovery& s) { return s.rebuild_indexes; });
+  return indexes || cuts_anything() || snapshots_beyond || !steps.empty() || leader_epochs.has_value();
 }
 
 namespace {
@@ -61,12 +65,8 @@ class Planner {
     for (std::size_t i = first; i < files.segments.size(); ++i) after = plan_segment(files, i, after);
     count_records_behind();
     plan_leader_epochs(files, first == 0 && !trusts_tail(files, first));
-    for (const Offset snapshot : files.snapshots) {
-      if (snapshot <= plan_.log_end) continue;
-      plan_.steps.push_back({RecoveryStep::Kind::remove,
-                             join_path(plan_.directory, segment_file_name(snapshot, kSnapshotSuffix)),
-                             {}});
-    }
+    plan_.snapshots_beyond = !files.snapshots.empty() && files.snapshots.back() > plan_.log_end;
+    plan_.producer_files = options_.full || plan_.snapshots_beyond || plan_.cuts_anything();
   }
 
  private:
