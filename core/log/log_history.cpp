@@ -51,7 +51,7 @@ LogHistory read_log_history(FileSystem& fs, const LogView& view) {
   LogHistory history;
   walk_view(
       fs, view, first_base(view),
-      [&](ByteView unit, const UnitInfo& info) {
+      [&](ByteView unit, const UnitInfo& info, const SegmentFile&) {
         history.add(unit, info);
         return true;
       },

@@ -52,7 +52,7 @@ ProducerHistory read_producer_history(FileSystem& fs, const LogView& view, bool 
     break;
   }
   if (view.empty() || history.from >= view.log_end) return history;
-  walk_view(fs, view, history.from, [&](ByteView unit, const UnitInfo& info) {
+  walk_view(fs, view, history.from, [&](ByteView unit, const UnitInfo& info, const SegmentFile&) {
     if (info.last_offset < history.from) return true;
     const ProducerState::Step step = history.state.add(unit, info);
     if (const auto entry = txn_index_entry(history.state, step)) history.aborted.push_back(*entry);

@@ -2,11 +2,9 @@
 
 #include <map>
 
-#include "core/base/error.h"
-#include "core/log/partition_cursor.h"
 #include "core/log/producer_history.h"
 #include "core/log/segment_names.h"
-#include "core/log/unit_walk.h"
+#include "core/log/view_walk.h"
 
 namespace tk {
 namespace {
@@ -26,32 +24,19 @@ struct Expected {
 Expected read_log(FileSystem& fs, const LogView& view) {
   Expected expected;
   ProducerState state = producer_state_at_start(fs, view);
-  const SegmentFile* segment = &view.files.segments.front();
-  PartitionCursor cursor(fs, view, segment->base);
-  CursorChunk chunk;
-  while (cursor.next(chunk)) {
-    for (const SegmentFile& passed : view.files.segments) {
-      if (passed.base <= segment->base || passed.base > chunk.segment->base) continue;
-      expected.snapshots[passed.base] = encoded(state);
-    }
-    segment = chunk.segment;
-    for (const Stretch& stretch : chunk.scan.stretches) {
-      if (stretch.kind != StretchKind::units) continue;
-      walk_units(
-          chunk.scan, stretch,
-          [&](ByteView unit, UnitKind kind, std::uint64_t) {
-            UnitInfo info;
-            if (read_unit_info(unit, kind, info)) return;
-            const ProducerState::Step step = state.add(unit, info);
-            if (const auto entry = txn_index_entry(state, step))
-              entry->append_to(expected.txn_indexes[segment->base]);
-          },
-          [](std::uint64_t, std::uint64_t, const Fault&, ByteView) {});
-    }
-  }
-  for (const SegmentFile& behind : view.files.segments) {
-    if (behind.base > segment->base) expected.snapshots[behind.base] = encoded(state);
-  }
+  // The state at a segment's base is the one behind the last unit before it.
+  std::size_t passed = 1;
+  const auto come_to = [&](Offset base) {
+    for (; passed < view.files.segments.size() && view.files.segments[passed].base <= base; ++passed)
+      expected.snapshots[view.files.segments[passed].base] = encoded(state);
+  };
+  walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info, const SegmentFile& segment) {
+    come_to(segment.base);
+    const ProducerState::Step step = state.add(unit, info);
+    if (const auto entry = txn_index_entry(state, step)) entry->append_to(expected.txn_indexes[segment.base]);
+    return true;
+  });
+  come_to(view.log_end);
   expected.snapshots[view.log_end] = encoded(state);
   return expected;
 }

@@ -33,7 +33,7 @@ std::optional<StoredRecord> record_of_unit(RecordDecoder& decoder, ByteView unit
 std::optional<StoredRecord> record_at(FileSystem& fs, const LogView& view, Offset offset) {
   std::optional<StoredRecord> found;
   RecordDecoder decoder;
-  walk_view(fs, view, offset, [&](ByteView unit, const UnitInfo& info) {
+  walk_view(fs, view, offset, [&](ByteView unit, const UnitInfo& info, const SegmentFile&) {
     if (info.last_offset < offset) return true;
     if (info.base_offset <= offset) found = record_of_unit(decoder, unit, info, offset);
     return false;
@@ -45,7 +45,7 @@ std::optional<StoredRecord> record_of_sequence(FileSystem& fs, const LogView& vi
                                                std::int16_t epoch, std::int32_t sequence) {
   std::optional<StoredRecord> found;
   RecordDecoder decoder;
-  walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info) {
+  walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info, const SegmentFile&) {
     if (info.producer_id != producer || info.producer_epoch != epoch || info.control) return true;
     // A batch in which sequences wrap is passed over.
     if (sequence < info.base_sequence || sequence > info.last_sequence()) return true;

@@ -91,7 +91,7 @@ Offset Transactions::last_stable(Offset log_end) const {
 
 Transactions scan_transactions(FileSystem& fs, const LogView& view) {
   Transactions transactions;
-  walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info) {
+  walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info, const SegmentFile&) {
     transactions.add(unit, info);
     return true;
   });

@@ -12,9 +12,9 @@ struct WalkDamage {
   const Fault& fault;
 };
 
-/// Calls `on_unit(unit, info)` for each good unit from `start` on (some that end before it may come first)
-/// until it returns false, and `on_damage(WalkDamage)` for what cannot be read; a tail of the last segment is
-/// none.
+/// Calls `on_unit(unit, info, segment)` for each good unit from `start` on (some that end before it may come
+/// first) until it returns false, and `on_damage(WalkDamage)` for what cannot be read; a tail of the last
+/// segment is none.
 template <class OnUnit, class OnDamage>
 void walk_view(FileSystem& fs, const LogView& view, Offset start, OnUnit&& on_unit, OnDamage&& on_damage) {
   if (view.empty()) return;
@@ -22,7 +22,8 @@ void walk_view(FileSystem& fs, const LogView& view, Offset start, OnUnit&& on_un
   CursorChunk chunk;
   bool more = true;
   while (more && cursor.next(chunk)) {
-    const std::string& path = chunk.segment->log_path;
+    const SegmentFile& segment = *chunk.segment;
+    const std::string& path = segment.log_path;
     for (const Stretch& stretch : chunk.scan.stretches) {
       if (!more) return;
       if (stretch.kind == StretchKind::damage) on_damage(WalkDamage{path, stretch.position, stretch.fault});
@@ -35,7 +36,7 @@ void walk_view(FileSystem& fs, const LogView& view, Offset start, OnUnit&& on_un
             if (const Fault fault = read_unit_info(unit, kind, info)) {
               on_damage(WalkDamage{path, position, fault});
             } else {
-              more = on_unit(unit, info);
+              more = on_unit(unit, info, segment);
             }
           },
           [&](std::uint64_t position, std::uint64_t, const Fault& fault, ByteView) {

@@ -294,3 +294,18 @@ sys.stdin.read()' < <(sleep 30) 3>&- &
   equal "$(tk txn describe A --json | jq -r '.state+" "+.ended')" "Empty commit"
   equal "$(sorted t)" "x y "
 }
+
+@test "what was aborted stays so when recover cuts the end of the log" {
+  for format in json kafka; do
+    rm -rf logs
+    tk topics create t --format $format -q
+    tk txn begin A > /dev/null
+    echo aborted | tk produce t --txn A -q
+    tk txn abort A
+    echo last | tk produce t -q
+    truncate -s -7 $S0
+    tk_is 0 recover
+    equal "$(committed)|$(values)" "|aborted"
+    tk_is 0 verify
+  done
+}
