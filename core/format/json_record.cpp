@@ -420,7 +420,10 @@ Fault read_json_info(ByteView unit, UnitInfo& info) {
   info.producer_id = fields.producer_id;
   info.producer_epoch = fields.producer_epoch;
   info.base_sequence = fields.sequence;
-  info.control = fields.control == JsonControl::commit || fields.control == JsonControl::abort;
+  // An emptied marker: data that have a producer have a sequence, too.
+  const bool bare =
+      fields.control == JsonControl::empty && fields.producer_id.value() >= 0 && fields.sequence < 0;
+  info.control = fields.control == JsonControl::commit || fields.control == JsonControl::abort || bare;
   info.transactional = fields.transactional || info.control;
   if (fields.control == JsonControl::empty) info.count = 0;
   if (fields.delete_horizon != kNoTimestamp) {

@@ -1,6 +1,7 @@
 #include "core/log/leftovers.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/log/segment_names.h"
 
@@ -14,6 +15,22 @@ bool belongs_to_swap(const PartitionFiles& files, const std::string& name) {
   return parsed && std::ranges::any_of(files.segments, [&](const SegmentFile& segment) {
            return segment.base == parsed->base && segment.log_path.ends_with(kSwapSuffix);
          });
+}
+
+/// The name that a `.deleted` index gets back: the removal of its segment was interrupted before the log lost
+/// its name, so the segment is there still. Nothing if the file is waste. (The index goes first and every
+/// replacement has one, so a log without one is not a replacement.)
+std::optional<std::string> index_to_restore(const PartitionFiles& files, const std::string& name) {
+  const auto parsed = parse_segment_file_name(name);
+  if (!parsed) return {};
+  for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix}) {
+    if (parsed->suffix != std::string(suffix) + std::string(kDeletedSuffix)) continue;
+    const auto segment = std::ranges::find(files.segments, parsed->base, &SegmentFile::base);
+    if (segment == files.segments.end() || segment->has_index || segment->log_path.ends_with(kSwapSuffix))
+      return {};
+    return segment->beside(suffix);
+  }
+  return {};
 }
 
 }  // namespace
@@ -33,6 +50,12 @@ std::vector<RecoveryStep> plan_leftovers(FileSystem& fs, PartitionFiles& files) 
     const bool taken = std::find(final_names.begin(), final_names.end(), other.name) != final_names.end();
     switch (other.kind) {
       case OtherFile::Kind::deleted:
+        if (const auto name = index_to_restore(files, other.name)) {
+          steps.push_back({RecoveryStep::Kind::rename, path(other.name), *name});
+        } else {
+          steps.push_back({RecoveryStep::Kind::remove, path(other.name), {}});
+        }
+        break;
       case OtherFile::Kind::cleaned:
       case OtherFile::Kind::temporary:
         steps.push_back({RecoveryStep::Kind::remove, path(other.name), {}});

@@ -18,8 +18,9 @@ struct RecoveryStep {
 };
 
 /// What is to be done, in order, with the leftovers of a listing: what was cleaned but not finished, and what
-/// waits for removal, goes; a finished replacement takes the place of what it covers; a swap file that is not
-/// whole is saved under another name. The segments of `files` lose the indexes that go.
+/// waits for removal, goes (but the index of a segment that is still there gets its name back); a finished
+/// replacement takes the place of what it covers; a swap file that is not whole is saved under another name.
+/// The segments of `files` lose the indexes that go.
 std::vector<RecoveryStep> plan_leftovers(FileSystem& fs, PartitionFiles& files);
 void perform(FileSystem& fs, const RecoveryStep& step);
 

@@ -107,9 +107,13 @@ void PartitionLog::open() {
   producers_.reset();
   may_have_producers_ = false;
   PartitionFiles files = list_partition(fs_, directory_);
-  if (!files.pending.empty()) {
-    // Whoever replaces segments holds the right to write meanwhile: this one was interrupted.
-    note(directory_ + ": " + files.pending);
+  // Whoever replaces or removes segments holds the right to write meanwhile: this one was interrupted. What a
+  // broker left for later is its own.
+  const bool removing = options_.trust_index && std::ranges::any_of(files.others, [](const OtherFile& other) {
+                          return other.kind == OtherFile::Kind::deleted;
+                        });
+  if (!files.pending.empty() || removing) {
+    if (!files.pending.empty()) note(directory_ + ": " + files.pending);
     settle_leftovers(fs_, directory_);
     files = list_partition(fs_, directory_);
   }

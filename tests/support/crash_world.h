@@ -62,7 +62,7 @@ inline LogContent read_log(FileSystem& fs) {
 }
 
 /// What `verify` holds against the partition: its problems that are more than notes.
-inline std::string verify_says(FileSystem& fs) {
+inline std::string verify_says(FileSystem& fs, const VerifyScope& scope = {}) {
   std::string said;
   PartitionVerifier verifier(
       fs,
@@ -71,7 +71,7 @@ inline std::string verify_says(FileSystem& fs) {
         said += std::string(problem.kind) + " of " + base_name(problem.file) + ": " + problem.message + "; ";
       },
       [] { return false; });
-  verifier.verify(kPartition, {});
+  verifier.verify(kPartition, scope);
   return said;
 }
 
