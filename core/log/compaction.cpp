@@ -107,7 +107,12 @@ class Compaction {
     const Offset map_end = build_key_map(fs_, dirty, from, upper, history, keys, advanced);
     if (map_end < from && from < upper) throw too_small(keys, from);
 
+    // Within what the map does not need itself (it keeps a third of its limit free for growing).
+    std::optional<LatestOffsets> latest;
+    if (from <= map_end && LatestOffsets::bytes_for(from, map_end) <= options_.map_bytes / 4)
+      latest.emplace(keys, from, map_end);
     FilterRules rules{.keys = &keys,
+                      .latest = latest ? &*latest : nullptr,
                       .history = history,
                       .map_end = map_end,
                       .high_watermark = view.log_end,

@@ -14,6 +14,7 @@ struct Job {
   struct Key {
     KeyHash hash;
     Offset offset;
+    bool tombstone;
   };
   /// What can be noted as read once its keys are in the map.
   struct Piece {
@@ -38,7 +39,9 @@ class MapBuilder {
     job.pieces.clear();
     job.bytes = 0;
     const auto take = [&](const RecordView& record) {
-      if (record.key && record.offset >= from_) job.keys.push_back({keys_.hash(*record.key), record.offset});
+      if (record.key && record.offset >= from_) {
+        job.keys.push_back({keys_.hash(*record.key), record.offset, !record.value.has_value()});
+      }
     };
     const auto refuse = [&](std::uint64_t position, std::uint64_t, const Fault& fault, ByteView) {
       refuse_to_compact(job.chunk.segment->log_path, position, fault);
@@ -73,7 +76,8 @@ class MapBuilder {
     for (const Job::Piece& piece : job.pieces) {
       for (; at < piece.keys_end; ++at) {
         if (at + kAhead < job.keys.size()) keys_.prefetch(job.keys[at + kAhead].hash);
-        if (!keys_.put(job.keys[at].hash, job.keys[at].offset)) return false;
+        const Job::Key& key = job.keys[at];
+        if (!keys_.put(key.hash, key.offset, key.tombstone)) return false;
       }
       if (piece.last >= from_) map_end = std::max(map_end, piece.last);
     }

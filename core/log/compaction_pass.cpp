@@ -16,8 +16,9 @@ std::int64_t size_of(FileSystem& fs, const std::string& path) {
 }
 
 struct Job {
-  explicit Job(const FilterRules& rules) : filter(rules) {}
+  explicit Job(const FilterRules& filter_rules) : rules(filter_rules), filter(filter_rules) {}
 
+  const FilterRules& rules;
   CursorChunk chunk;
   UnitFilter filter;
   Buffer out;
@@ -25,6 +26,28 @@ struct Job {
   std::uint64_t bytes = 0;
   bool changed = false;
 };
+
+/// Drops json records that are superseded, which their offsets tell, up to one that may stay. Only where
+/// there are no producers: theirs may have to leave a trace.
+const std::uint8_t* drop_superseded(Job& job, const std::uint8_t* at, const std::uint8_t* end, Offset& last) {
+  const LatestOffsets* const latest = job.rules.history == nullptr ? job.rules.latest : nullptr;
+  if (latest == nullptr) return at;
+  std::int32_t dropped = 0;
+  for (; at < end && framed_kind({at, framed_size(at)}) == UnitKind::json; at += framed_size(at)) {
+    const Offset offset(load_be<std::int64_t>(at));
+    if (!latest->covers(offset, offset) || latest->is_latest(offset)) break;
+    if (offset + 1 == job.rules.high_watermark) break;
+    last = offset;
+    ++dropped;
+  }
+  if (dropped > 0) {
+    job.changed = true;
+    FilteredUnit& result = job.units.emplace_back();
+    result.records_before = dropped;
+    result.last_offset = last;
+  }
+  return at;
+}
 
 void filter_chunk(Job& job, std::int64_t legacy_horizon_ms) {
   job.out.clear();
@@ -51,7 +74,10 @@ void filter_chunk(Job& job, std::int64_t legacy_horizon_ms) {
           job.changed |= result.size != unit.size() ||
                          std::memcmp(job.out.data() + before, unit.data(), unit.size()) != 0;
         },
-        refuse);
+        refuse,
+        [&](const std::uint8_t* at, const std::uint8_t* end, Offset& last) {
+          return drop_superseded(job, at, end, last);
+        });
   }
 }
 

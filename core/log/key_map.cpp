@@ -59,28 +59,29 @@ void KeyMap::grow() {
   const std::size_t old_count = slot_count_;
   allocate(slot_count_ * 2);
   for (std::size_t i = 0; i < old_count; ++i) {
-    if (old[i].offset_and_one == 0) continue;
+    if (old[i].last == 0) continue;
     std::size_t at = place_of({old[i].high, old[i].low});
-    while (slots_[at].offset_and_one != 0) at = at + 1 == slot_count_ ? 0 : at + 1;
+    while (slots_[at].last != 0) at = at + 1 == slot_count_ ? 0 : at + 1;
     slots_[at] = old[i];
   }
 }
 
-bool KeyMap::put(const KeyHash& hash, Offset offset) {
+bool KeyMap::put(const KeyHash& hash, Offset offset, bool tombstone) {
+  const std::int64_t last = (offset.value() + 1) * 2 + (tombstone ? 1 : 0);
   for (std::size_t at = place_of(hash);; at = at + 1 == slot_count_ ? 0 : at + 1) {
     Slot& slot = slots_[at];
-    if (slot.offset_and_one == 0) {
+    if (slot.last == 0) {
       if (size_ >= most_) {
         if (slot_count_ == last_slot_count_) return false;
         grow();
-        return put(hash, offset);
+        return put(hash, offset, tombstone);
       }
-      slot = {hash.high, hash.low, offset.value() + 1};
+      slot = {hash.high, hash.low, last};
       ++size_;
       return true;
     }
     if (slot.high == hash.high && slot.low == hash.low) {
-      slot.offset_and_one = offset.value() + 1;
+      slot.last = last;
       return true;
     }
   }
@@ -89,8 +90,8 @@ bool KeyMap::put(const KeyHash& hash, Offset offset) {
 std::optional<Offset> KeyMap::find(const KeyHash& hash) const {
   for (std::size_t at = place_of(hash);; at = at + 1 == slot_count_ ? 0 : at + 1) {
     const Slot& slot = slots_[at];
-    if (slot.offset_and_one == 0) return std::nullopt;
-    if (slot.high == hash.high && slot.low == hash.low) return Offset(slot.offset_and_one - 1);
+    if (slot.last == 0) return std::nullopt;
+    if (slot.high == hash.high && slot.low == hash.low) return offset_of(slot);
   }
 }
 

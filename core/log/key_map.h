@@ -33,7 +33,14 @@ class KeyMap {
 
   /// Notes that the key was written at `offset`, which is above all earlier ones. False if the map is full
   /// and does not have the key.
-  bool put(const KeyHash& hash, Offset offset);
+  bool put(const KeyHash& hash, Offset offset, bool tombstone = false);
+  /// Calls `take(Offset last, bool tombstone)` for every key, in no order.
+  template <class Take>
+  void each(Take take) const {
+    for (std::size_t i = 0; i < slot_count_; ++i) {
+      if (slots_[i].last != 0) take(offset_of(slots_[i]), (slots_[i].last & 1) != 0);
+    }
+  }
   /// The last offset of the key; nothing if it is not in the map.
   [[nodiscard]] std::optional<Offset> find(const KeyHash& hash) const;
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -48,8 +55,9 @@ class KeyMap {
  private:
   struct Slot {
     std::uint64_t high, low;
-    std::int64_t offset_and_one;  // 0: empty
+    std::int64_t last;  // twice the offset, plus two, plus one for a tombstone; 0: empty
   };
+  [[nodiscard]] static Offset offset_of(const Slot& slot) { return Offset(slot.last / 2 - 1); }
 
   // By the hash's upper bits, so that growing moves slots in the order they have.
   [[nodiscard]] std::size_t place_of(const KeyHash& hash) const {

@@ -6,8 +6,21 @@
 
 namespace tk {
 
+/// True if the unit's records were all put into the map, so that their offsets decide. (The first offset of
+/// old messages is not known without decoding them.)
+bool UnitFilter::by_offset(const UnitInfo& info) const {
+  return rules_.latest != nullptr && info.kind != UnitKind::legacy &&
+         rules_.latest->covers(info.base_offset, info.last_offset);
+}
+
 Fault UnitFilter::collect(ByteView unit, const UnitInfo& info) {
   records_.clear();
+  if (by_offset(info)) {
+    return decoder_.decode(unit, info, [&](const RecordView& record) {
+      const bool stays = rules_.latest->is_latest(record.offset);
+      records_.push_back({{}, record.offset, record.key.has_value(), record.value.has_value(), stays});
+    });
+  }
   return decoder_.decode(unit, info, [&](const RecordView& record) {
     Seen& seen = records_.emplace_back();
     seen.offset = record.offset;
@@ -23,10 +36,13 @@ void UnitFilter::decide(const UnitInfo& info, bool keep_legacy_tombstones) {
   const bool tombstones_stay = info.kind == UnitKind::legacy
                                    ? keep_legacy_tombstones
                                    : !info.has_delete_horizon() || rules_.now_ms < info.base_timestamp;
+  const bool decided = by_offset(info);
   kept_ = 0;
   tombstone_kept_ = false;
   for (Seen& seen : records_) {
-    if (seen.offset <= rules_.map_end) {
+    if (decided) {
+      seen.stays = seen.stays && (seen.has_value || tombstones_stay);
+    } else if (seen.offset <= rules_.map_end) {
       seen.stays = seen.has_key && (seen.has_value || tombstones_stay);
       if (seen.stays) {
         const std::optional<Offset> latest = rules_.keys->find(seen.hash);
@@ -68,7 +84,18 @@ Fault UnitFilter::filter(ByteView unit, const UnitInfo& info, bool keep_legacy_t
   const std::size_t begin = out.size();
   kept_ = 0;
   tombstone_kept_ = false;
-  if (!discard && info.count > 0) {
+  std::int64_t latest = -1;  // how many of the records are the last of their keys, if that is known
+  if (!discard && !info.control && by_offset(info)) {
+    latest = rules_.latest->count_latest(info.base_offset, info.last_offset);
+    if (latest > 0 && latest == info.count && !info.has_delete_horizon() &&
+        rules_.latest->count_tombstones(info.base_offset, info.last_offset) == 0) {
+      out.append(unit);
+      result.size = static_cast<std::uint32_t>(unit.size());
+      result.records_after = info.count;
+      return {};
+    }
+  }
+  if (!discard && info.count > 0 && latest != 0) {
     if (const Fault fault = collect(unit, info)) return fault;
     if (info.kind == UnitKind::legacy) result.records_before = static_cast<std::int32_t>(records_.size());
     if (info.control) {

@@ -7,12 +7,15 @@
 #include "core/format/json_record.h"
 #include "core/format/record_decoder.h"
 #include "core/log/key_map.h"
+#include "core/log/latest_offsets.h"
 #include "core/log/log_history.h"
 
 namespace tk {
 
 struct FilterRules {
   const KeyMap* keys = nullptr;
+  /// What the map says of its own range, by offset; null: keys are looked up.
+  const LatestOffsets* latest = nullptr;
   /// Null: the log has no producers.
   const LogHistory* history = nullptr;
   /// Records above it were not looked at for the map: they stay.
@@ -55,6 +58,7 @@ class UnitFilter {
     bool stays = true;
   };
 
+  [[nodiscard]] bool by_offset(const UnitInfo& info) const;
   Fault collect(ByteView unit, const UnitInfo& info);
   void decide(const UnitInfo& info, bool keep_legacy_tombstones);
   void write_batch(ByteView unit, const UnitInfo& info, bool set_horizon, Buffer& out, FilteredUnit& result);

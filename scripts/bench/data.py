@@ -22,6 +22,15 @@ def write_lines(path, count):
             out.write(block)
 
 
+def write_keyed_lines(path, count, keys):
+    """Lines of key, tab and value, 80 bytes: the keys at random among `keys`, or each its own if that is None."""
+    draw = random.Random(7)
+    with open(path, "w", buffering=1 << 20) as out:
+        for i in range(count):
+            key = i if keys is None else draw.randrange(keys)
+            out.write(f"key-{key:09d}\tvalue {i:09d} {'x' * 50}\n")
+
+
 def write_json_lines(path, count):
     """Lines of 127 bytes that are JSON themselves: twelve quotes in each."""
     rng = random.Random(20261130)

@@ -112,8 +112,35 @@ class Bench:
         yield Row("V2", "verify", read("kafka"), f"{tk} -d {self.path('kafka')} verify t", 0.52, 0.75)
         yield Row("V3", "recover --full", read("kafka"), f"{tk} -d {self.path('kafka')} recover t --full", 0.55, 0.80)
         yield Row("D1", "dump-log --print-data-log", read("kafka"), f"{tk} dump-log --print-data-log {self.segment['kafka']} > /dev/null", 0.22, 0.30)
+        yield self.compaction("M1", "100,000 keys", 100_000, 0.18, 0.30)
+        yield self.compaction("M1d", "all keys distinct", None, 0.08, 0.12)
         yield Row("S1", "tk --version (/bin/true)", "/bin/true", f"{tk} --version", 1 / 1.6, 1.0, repeat=200)
         yield Row("S2", "consume -o N -n 1 (/bin/true)", "/bin/true", f"{tk} -d {self.path('kafka')} consume t -o {self.count - 12345} -n 1", 1 / 2.0, 1 / 1.2, repeat=200)
+
+    def compaction(self, name, what, keys, must, aim):
+        """A log whose closed segments are all dirty. The map has room for every key."""
+        made, aged, lines = self.path(name), self.path("aged"), self.path("keyed")
+
+        def prepare():
+            if not os.path.exists(made):
+                data.write_keyed_lines(lines, self.count, keys)
+                self.sh(f"{self.tk} -d {made} topics create t --format kafka -c segment.bytes=268435456 -q")
+                self.sh(f"{self.tk} -d {made} produce t -K $'\\t' -q < {lines}")
+                os.remove(lines)
+            shutil.rmtree(aged, ignore_errors=True)
+            shutil.copytree(made, aged)
+            os.sync()
+
+        def check():
+            left, latest = f"{self.tk} -d {aged} consume t", f"{self.tk} -d {made} consume t --latest-per-key"
+            wrong = subprocess.run(["bash", "-c", f"cmp <({left} | sort) <({latest} | sort)"], capture_output=True)
+            shutil.rmtree(made)
+            shutil.rmtree(aged)
+            return "" if wrong.returncode == 0 else "other records are left: " + wrong.stdout.decode().strip()
+
+        return Row(
+            name, f"compact, {what}", f"for i in {aged}/t-0/*.log; do dd if=$i of=/dev/null bs=1M status=none; done",
+            f"{self.tk} -d {aged} compact t --force --roll -q --map-bytes 512M -c cleanup.policy=compact", must, aim, prepare, check)
 
     def memory(self):
         """Peak memory of the streaming commands, MiB."""
