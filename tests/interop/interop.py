@@ -10,6 +10,7 @@ import tempfile
 import time
 
 import assignors
+import transactions
 from partners import Kafka, flat, segments, tk, tk_records, tk_rows
 from specs import CODECS, START, expected, random_spec, written_by_tk
 
@@ -318,6 +319,9 @@ try:
     for outcome in assignors.checks():
         check(*outcome)
     check_everything_tk_writes()
+    for seed in range(SEED, SEED + 3):
+        for outcome in transactions.checks(kafka, work, seed):
+            check(*outcome)
     check_random_logs()
 except Exception as e:  # one more failure, and the totals all the same
     check("the run itself", False, repr(e))
