@@ -38,7 +38,9 @@ DumpStyle style_of(const DumpLogOptions& options, const Context& context) {
 /// The number before the first dot of a file's name.
 std::optional<Offset> base_of(const std::string& path) {
   const std::string name = base_name(path);
-  const std::string_view digits = std::string_view(name).substr(0, name.find('.'));
+  const std::size_t dot = name.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  const std::string_view digits = std::string_view(name).substr(0, dot);
   if (digits.empty() ||
       !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
     return std::nullopt;
