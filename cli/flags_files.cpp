@@ -18,6 +18,10 @@ void add_dump_options(CommandSpec& spec, DumpLogOptions* to) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   spec.value("--files", "A,B", "files or directories, split at the commas",
              [to](const std::string& text) { to->files = split_commas(text); });
+  Choices<std::optional<DumpKind>> kinds;
+  for (auto i = static_cast<int>(DumpKind::log); i <= static_cast<int>(DumpKind::json_state); ++i)
+    kinds.emplace_back(dump_kind_name(static_cast<DumpKind>(i)), static_cast<DumpKind>(i));
+  spec.choice("--as", kinds, "what the files are, whatever their names", to->kind);
   spec.group("What is shown");
   spec.flag("--print-data-log", "keys and values of the records", [to] {
     to->print_data_log = true;
@@ -47,6 +51,7 @@ void bind_dump_log(CommandSpec& spec) {
   spec.example("tk dump-log orders-0 --print-data-log --offsets 100:110");
   spec.example("tk dump-log ./00000000000000000000.log --deep-iteration --json");
   spec.example("tk dump-log --files data/t-0/00000000000000000000.index --verify-index-only");
+  spec.example("zcat old.log.gz | tk dump-log - --json --print-data-log");
   spec.run([options](Context& context) { return run_dump_log(*options, context); });
 }
 
@@ -69,15 +74,20 @@ void bind_recover(CommandSpec& spec) {
   add_targets(spec, to->targets);
   spec.flag("--dry-run", "say what would happen, change nothing", to->dry_run);
   spec.flag("--full", "from the first segment on, not from the last trusted point", to->full);
+  spec.flag("--as-broker", "with --dry-run: what a Kafka broker's next start would do", to->as_broker);
   add_sync(spec, to->sync);
   spec.group("Damage with readable records behind it (without either: refused)");
   spec.flag("--salvage", "drop only the damaged bytes", [to] { to->damage = Damage::salvage; });
   spec.flag("--truncate", "drop everything from the damage on, as a broker does",
             [to] { to->damage = Damage::truncate; });
-  spec.check([&spec] { spec.at_most_one_of({"salvage", "truncate"}); });
+  spec.check([&spec, to] {
+    spec.at_most_one_of({"salvage", "truncate", "as-broker"});
+    if (to->as_broker && !to->dry_run) usage_error("--as-broker only looks: give --dry-run with it");
+  });
   spec.example("tk recover --dry-run");
   spec.example("tk recover orders-0 --salvage");
   spec.example("tk recover ./copied-disk --full --json");
+  spec.example("tk recover /var/lib/kafka/data --as-broker --dry-run");
   spec.run([options](Context& context) { return run_recover(*options, context); });
 }
 

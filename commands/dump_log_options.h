@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands/common_options.h"
+#include "commands/dump_kind.h"
 
 namespace tk {
 
@@ -16,6 +17,9 @@ struct DumpLogOptions {
   /// Values of --files, split at the commas, blanks kept: paths only. They come after the targets; with
   /// neither, the whole data directory is dumped.
   std::vector<std::string> files;
+
+  /// What the files are, whatever their names (--as).
+  std::optional<DumpKind> kind;
 
   /// Keys and values; implies deep iteration (already set in `deep_iteration`).
   bool print_data_log = false;

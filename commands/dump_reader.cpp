@@ -117,6 +117,9 @@ void DumpReader::read_batch(JsonReader& reader) {
         batch_.codec = parse_codec(*codec);
         if (!batch_.codec) refuse(fmt::format("unknown codec '{}'", printable(*codec)));
       }
+    } else if (name == "file") {
+      const auto file = text(reader);
+      batch_.of_snapshot = file && file->ends_with(".checkpoint");
     } else if (name == "timestamp_type") {
       const auto type = text(reader);
       for (const auto known :

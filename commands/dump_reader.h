@@ -21,6 +21,8 @@ struct DumpBatch {
   std::optional<Codec> codec;
   std::optional<TimestampType> timestamp_type;
   std::optional<bool> transactional, control, valid;
+  /// It is part of a KRaft snapshot, whose offsets are none of a log's.
+  bool of_snapshot = false;
   /// A json record has a null magic; one that was left out is a mistake.
   bool has_magic = false;
   std::optional<std::int64_t> magic;

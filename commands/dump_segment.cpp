@@ -76,12 +76,16 @@ Offset SegmentDump::first_offset() {
 void SegmentDump::run(DumpReports& reports) {
   // The tool names the file before it opens it.
   say(fmt::format("Dumping {}\n", place_.path));
-  if (place_.base) say(fmt::format("Log starting offset: {}\n", place_.base->value()));
-  file_ = context_.fs.open(place_.path, OpenMode::read);
+  if (!place_.headline.empty()) {
+    say(place_.headline + "\n");
+  } else if (place_.base) {
+    say(fmt::format("Log starting offset: {}\n", place_.base->value()));
+  }
+  file_ = context_.fs.open(place_.opens.empty() ? place_.path : place_.opens, OpenMode::read);
   end_ = file_->size();
   if (max_bytes_) end_ = std::min(end_, *max_bytes_);
   const Offset base = place_.base ? *place_.base : first_offset();
-  if (!place_.base) say(fmt::format("Log starting offset: {}\n", base.value()));
+  if (!place_.base && place_.headline.empty()) say(fmt::format("Log starting offset: {}\n", base.value()));
 
   const auto ahead = std::make_shared<ReadAhead>(file_, end_, SegmentScanner::kDefaultChunk);
   SegmentScanner scanner(

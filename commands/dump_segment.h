@@ -21,6 +21,10 @@ struct SegmentPlace {
   std::optional<Offset> base;
   /// Base of the next segment. Without one a torn tail is what a crash or a running writer leaves.
   std::optional<Offset> below;
+  /// What is opened, if that is not the path.
+  std::string opens = {};
+  /// The second line, if it is not the log's starting offset.
+  std::string headline = {};
 };
 
 /// Dumps the file. Damage is reported through `context.diagnostics` and shown as far as it has a shape, then

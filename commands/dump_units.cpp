@@ -106,7 +106,8 @@ Fault UnitDumper::dump_legacy(ByteView unit, std::uint64_t position, bool valid,
     if (!style_.wants(message.record.offset) || sink.overflowed()) continue;
     trail.pass(message.record.offset);
     if (style_.json) {
-      append_record_object(object_, message.record);
+      append_record_object(object_, message.record,
+                           info.compressed() ? create_ts(message.record) : std::nullopt);
       take_object();
     } else {
       lines_.append_legacy(sink.buffer, message);

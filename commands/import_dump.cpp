@@ -101,6 +101,7 @@ class Import {
         end_unit();
         return begin_unit(reader_.batch());
       case DumpReader::Kind::record:
+        if (of_snapshot_) return;
         if (damaged_) refuse("a record of a batch that was damaged when it was dumped");
         if (!begun_) refuse("a record before any batch");
         seen_records_ = true;
@@ -119,6 +120,13 @@ class Import {
   // ---------------------------------------------------------------------------------------------------------
 
   void begin_unit(const DumpBatch& batch) {
+    of_snapshot_ = batch.of_snapshot;
+    if (of_snapshot_) {
+      if (!std::exchange(told_of_snapshot_, true))
+        context_.diagnostics.note(
+            fmt::format("{}: batches of a KRaft snapshot are left out: they are none of a log", place()));
+      return;
+    }
     damaged_ = batch.valid == false;
     if (damaged_) {
       context_.diagnostics.warning(
@@ -135,10 +143,6 @@ class Import {
       refuse(fmt::format("offset {} does not rise above the batch before, which ends at {}",
                          unit_.first().value(), (*next_ - 1).value()));
     }
-    if (unit_.legacy() && !std::exchange(told_of_legacy_, true)) {
-      context_.diagnostics.note(
-          fmt::format("{}: a message set of magic 0 or 1 is stored as a batch of magic 2", place()));
-    }
     next_ = unit_.last() + 1;
     begun_ = true;
   }
@@ -147,6 +151,7 @@ class Import {
   // some are left elsewhere.
   void end_unit() {
     if (!std::exchange(begun_, false)) return;
+    refuse_if(unit_.check());
     const bool stored = unit_.finish();
     if (unit_.count() == 0 && unit_.dumped_count() > 0 && !seen_records_) {
       lacking_records_ = true;
@@ -257,7 +262,8 @@ class Import {
   bool damaged_ = false;
   std::optional<TopicFormat> format_;
   std::optional<Offset> next_;
-  bool told_of_legacy_ = false;
+  bool of_snapshot_ = false;
+  bool told_of_snapshot_ = false;
 
   bool seen_records_ = false;
   bool lacking_records_ = false;

@@ -65,7 +65,55 @@ std::string UnitRebuilder::begin(const DumpBatch& batch) {
   dumped_count_ = batch.count.value_or(0);
   control_ = batch.control.value_or(!json_ && !legacy_ && (batch.attributes.value_or(0) & kControlBit) != 0);
   unit_.clear();
-  return json_ ? begin_json(batch) : begin_batch(batch);
+  if (json_) return begin_json(batch);
+  return legacy_ ? begin_legacy(batch) : begin_batch(batch);
+}
+
+// A message of magic 0 or 1, or a wrapper around some of them.
+std::string UnitRebuilder::begin_legacy(const DumpBatch& batch) {
+  const std::int64_t attributes = batch.attributes.value_or(0);
+  if (attributes < 0 || attributes > 0xff) return fmt::format("\"attributes\" cannot be {}", attributes);
+  const Codec codec = batch.codec.value_or(static_cast<Codec>(attributes & 7));
+  if (codec > Codec::lz4) return "messages of magic 0 and 1 are compressed with gzip, snappy or lz4";
+  append_time_ = batch.timestamp_type ? *batch.timestamp_type == TimestampType::log_append_time
+                                      : (attributes & kLogAppendTimeBit) != 0;
+  legacy_info_ = {};
+  legacy_info_.kind = UnitKind::legacy;
+  legacy_info_.magic = static_cast<std::int8_t>(*batch.magic);
+  legacy_info_.attributes = static_cast<std::uint16_t>(codec);
+  legacy_info_.timestamp_type = append_time_ ? TimestampType::log_append_time : TimestampType::create_time;
+  legacy_info_.max_timestamp = batch.max_ts.value_or(kNoTimestamp);
+  legacy_bytes_ = 0;
+  wrapper_.reset();
+  if (codec != Codec::none) {
+    wrapper_.emplace(legacy_info_);
+  } else if (first_ != last_) {
+    return "a message of magic 0 or 1 that is not compressed has one offset";
+  }
+  return {};
+}
+
+std::string UnitRebuilder::add_legacy(const DumpRecord& record) {
+  if (!record.headers.empty()) return "messages of magic 0 and 1 have no headers";
+  legacy_bytes_ += record_bytes(record) + kMinLegacyLength + kUnitPrefix + 8;
+  if (legacy_bytes_ > kMaxDecompressed) return fmt::format("the set grows beyond {} bytes", kMaxDecompressed);
+  RecordView view;
+  view.offset = Offset(*record.offset);
+  view.timestamp = append_time_ && wrapper_ ? record.create_ts.value_or(*record.ts) : *record.ts;
+  view.key = record.key;
+  view.value = record.value;
+  if (wrapper_) {
+    wrapper_->add(view);
+  } else {
+    info_ = append_legacy_message(legacy_info_, view, unit_);
+  }
+  return {};
+}
+
+std::string UnitRebuilder::check() const {
+  if (!legacy_ || count_ == 0 || next_ == last_ + 1) return {};
+  return fmt::format("the last record of a set of magic 0 or 1 gives it its offset: {} is not there",
+                     last_.value());
 }
 
 std::string UnitRebuilder::begin_json(const DumpBatch& batch) {
@@ -88,8 +136,7 @@ std::string UnitRebuilder::begin_json(const DumpBatch& batch) {
 
 std::string UnitRebuilder::begin_batch(const DumpBatch& batch) {
   fields_ = {};
-  // Bits of magic 0 and 1 mean other things.
-  const std::int64_t attributes = legacy_ ? 0 : batch.attributes.value_or(0);
+  const std::int64_t attributes = batch.attributes.value_or(0);
   if (attributes < 0 || attributes > 0xffff) return fmt::format("\"attributes\" cannot be {}", attributes);
   const auto has = [&](std::uint16_t bit) { return (attributes & bit) != 0; };
   if (!batch.codec && (attributes & 7) > static_cast<std::int64_t>(Codec::zstd))
@@ -106,7 +153,7 @@ std::string UnitRebuilder::begin_batch(const DumpBatch& batch) {
                                  (horizon ? kDeleteHorizonBit : 0));
 
   // An epoch that was left out goes on as it was; one that goes back would be damage.
-  std::int32_t leader_epoch = legacy_ ? kNoLeaderEpoch.value() : latest_epoch_.value();
+  std::int32_t leader_epoch = latest_epoch_.value();
   std::int64_t producer = -1;
   std::string fault = fit("leader_epoch", batch.leader_epoch, leader_epoch, INT32_MIN);
   if (fault.empty()) fault = fit("producer_id", batch.producer_id, producer, INT64_MIN);
@@ -134,7 +181,7 @@ std::string UnitRebuilder::add(const DumpRecord& record) {
                        last_.value());
   }
   if (offset < next_) return fmt::format("offset {} does not rise above the record before", offset.value());
-  std::string fault = json_ ? add_json(record) : add_to_batch(record);
+  std::string fault = json_ ? add_json(record) : legacy_ ? add_legacy(record) : add_to_batch(record);
   next_ = offset + 1;
   ++count_;
   return fault;
@@ -187,7 +234,12 @@ void UnitRebuilder::set_json_info(const RecordView& record) {
 }
 
 bool UnitRebuilder::finish() {
-  if (json_) return count_ > 0;
+  if (json_ || (legacy_ && count_ == 0)) return count_ > 0;
+  if (legacy_) {
+    if (wrapper_) info_ = wrapper_->finish(compressor_, unit_);
+    info_.base_offset = first_;
+    return true;
+  }
   if (count_ == 0 && dumped_count_ > 0) {
     // As a cleaner leaves it (kafka-on-disk.md §2.6).
     fields_.base_timestamp = kNoTimestamp;

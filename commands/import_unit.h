@@ -7,6 +7,7 @@
 #include "commands/dump_reader.h"
 #include "core/base/buffer.h"
 #include "core/format/batch.h"
+#include "core/format/legacy_encode.h"
 #include "core/format/topic_format.h"
 
 namespace tk {
@@ -23,6 +24,8 @@ class UnitRebuilder {
   std::string begin(const DumpBatch& batch);
   /// Adds a record to the unit begun; its offset must lie in the unit, above those before.
   std::string add(const DumpRecord& record);
+  /// What is wrong with the unit as a whole, empty if nothing is; before finish().
+  [[nodiscard]] std::string check() const;
   /// Closes the unit. False if there is nothing to store: a json record that is not there. A batch whose
   /// records are all gone is stored empty, as a log cleaner leaves it, so that its offsets and its producer's
   /// sequence stay known.
@@ -30,8 +33,6 @@ class UnitRebuilder {
 
   // Of the unit begun last.
   [[nodiscard]] TopicFormat format() const { return json_ ? TopicFormat::json : TopicFormat::kafka; }
-  /// Magic 0 or 1: it becomes a magic-2 batch.
-  [[nodiscard]] bool legacy() const { return legacy_; }
   [[nodiscard]] Offset first() const { return first_; }
   [[nodiscard]] Offset last() const { return last_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
@@ -45,7 +46,9 @@ class UnitRebuilder {
  private:
   std::string begin_batch(const DumpBatch& batch);
   std::string begin_json(const DumpBatch& batch);
+  std::string begin_legacy(const DumpBatch& batch);
   std::string add_to_batch(const DumpRecord& record);
+  std::string add_legacy(const DumpRecord& record);
   std::string add_json(const DumpRecord& record);
   void set_json_info(const RecordView& record);
 
@@ -66,6 +69,11 @@ class UnitRebuilder {
   std::optional<std::int64_t> given_max_timestamp_;
   std::int64_t max_timestamp_ = kNoTimestamp;
   Compressor compressor_;
+
+  // Of magic 0 and 1.
+  UnitInfo legacy_info_;
+  std::optional<LegacyWrapper> wrapper_;
+  std::size_t legacy_bytes_ = 0;
 
   JsonFields json_fields_;
   Buffer unit_;

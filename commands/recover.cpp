@@ -6,6 +6,7 @@
 #include "commands/diagnostics.h"
 #include "commands/open_store.h"
 #include "commands/progress.h"
+#include "commands/recover_as_broker.h"
 #include "commands/recover_options.h"
 #include "commands/targets.h"
 #include "core/base/json_writer.h"
@@ -138,6 +139,7 @@ std::vector<std::string> partition_paths(const RecoverOptions& options, Context&
 }  // namespace
 
 int run_recover(const RecoverOptions& options, Context& context) {
+  if (options.as_broker) return report_broker_start(partition_paths(options, context), context);
   RecoverReport report(options, context);
   Progress progress(context, "looked at");
   std::uint64_t bytes = 0;

@@ -18,6 +18,8 @@ struct RecoverOptions {
   Targets targets;
   /// Say what would happen, change nothing.
   bool dry_run = false;
+  /// Only with `dry_run`: say what a broker's next start would do, not what this command would.
+  bool as_broker = false;
   Damage damage = Damage::refuse;
   /// From the first segment on, not from the last trusted point.
   bool full = false;

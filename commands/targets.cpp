@@ -25,7 +25,7 @@ std::optional<PartitionName> live_partition(std::string_view name) {
 }
 
 bool is_path(std::string_view name) {
-  return name.find('/') != std::string_view::npos || name == "." || name == "..";
+  return name.find('/') != std::string_view::npos || name == "." || name == ".." || name == "-";
 }
 
 /// What the content of a directory tells: a broker's directory may bear a name like a partition's.
@@ -42,6 +42,7 @@ Target::Kind directory_kind(FileSystem& fs, const std::string& path) {
 }
 
 std::optional<Target> path_target(FileSystem& fs, const std::string& path) {
+  if (path == "-") return Target{Target::Kind::file, path};
   const auto found = fs.stat(path);
   if (!found) return std::nullopt;
   if (!found->is_directory) return Target{Target::Kind::file, path};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/json_writer.h"
 #include "core/io/output.h"
 
@@ -92,6 +94,88 @@ void VerifyReport::write_text(const Problem& problem) {
   if (!told) text += fmt::format(" (found {}, expected {})", *problem.found, *problem.expected);
   append(line_, text);
   line_.push_back('\n');
+}
+
+namespace {
+
+template <class Each>
+std::string list_of(std::size_t count, Each&& each) {
+  std::string list = "[";
+  for (std::size_t i = 0; i < count; ++i) list += (i > 0 ? "," : "") + each(i);
+  return list + "]";
+}
+
+std::string number_or_null(const std::optional<Offset>& offset) {
+  return offset ? std::to_string(offset->value()) : "null";
+}
+
+std::string quoted(const std::string& path) {
+  TextBuffer text;
+  append_json_string(text, printable(path, kLongestPath));
+  return {text.data(), text.size()};
+}
+
+/// Records' offsets that a follower drops.
+std::int64_t dropped(const Replica& replica, Offset to) {
+  return std::max<std::int64_t>(replica.view.log_end - to, 0);
+}
+
+std::string comparison_text(const std::string& partition, const std::vector<Replica>& replicas,
+                            const ReplicaComparison& result) {
+  std::string text =
+      fmt::format("replicas of {}: equal up to offset {}", partition, result.common_end.value());
+  if (result.first_difference)
+    text += fmt::format(", first difference at offset {}", result.first_difference->value());
+  if (result.common_epoch) text += fmt::format(", common leader epoch {}", result.common_epoch->value());
+  text += "\n";
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    const Replica& replica = replicas[i];
+    text += fmt::format("  {}: log end {}, high watermark {}", printable(replica.directory, kLongestPath),
+                        replica.view.log_end.value(),
+                        replica.high_watermark ? std::to_string(replica.high_watermark->value()) : "unknown");
+    if (i == result.leader) {
+      text += ", would lead\n";
+    } else {
+      text += fmt::format(", a follower would drop {} from offset {} on\n",
+                          dropped(replica, result.truncate_to[i]), result.truncate_to[i].value());
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void VerifyReport::comparison(const std::string& partition, const std::vector<Replica>& replicas,
+                              const ReplicaComparison& result) {
+  line_.clear();
+  if (!context_.json) {
+    append(line_, comparison_text(partition, replicas, result));
+  } else {
+    const std::size_t count = replicas.size();
+    JsonLine line(line_);
+    line.text("type", "compare").text("partition", partition);
+    line.raw("paths", list_of(count, [&](std::size_t i) { return quoted(replicas[i].directory); }));
+    line.raw("log_end_offsets",
+             list_of(count, [&](std::size_t i) { return std::to_string(replicas[i].view.log_end.value()); }));
+    line.number("common_end", result.common_end.value());
+    line.number_or_null("first_difference", as_number(result.first_difference));
+    line.number_or_null("common_epoch", result.common_epoch
+                                            ? std::optional<std::int64_t>(result.common_epoch->value())
+                                            : std::nullopt);
+    line.raw("truncate", list_of(count, [&](std::size_t i) {
+               return std::to_string(dropped(replicas[i], result.truncate_to[i]));
+             }));
+    line.raw("truncate_to",
+             list_of(count, [&](std::size_t i) { return std::to_string(result.truncate_to[i].value()); }));
+    line.raw("high_watermarks",
+             list_of(count, [&](std::size_t i) { return number_or_null(replicas[i].high_watermark); }));
+    line.raw("log_start_offsets", list_of(count, [&](std::size_t i) {
+               return std::to_string(replicas[i].view.log_start.value());
+             }));
+    line.text("leader", replicas[result.leader].directory);
+    line.end();
+  }
+  context_.out.write({line_.data(), line_.size()});
 }
 
 void VerifyReport::summary(const VerifyTotals& totals) {

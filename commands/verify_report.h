@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "commands/context.h"
 #include "core/base/text.h"
 #include "core/log/problem.h"
+#include "core/log/replica_compare.h"
 
 namespace tk {
 
@@ -16,6 +18,9 @@ class VerifyReport {
   /// The partition that the problems from here on concern; empty: the data directory itself.
   void set_partition(std::string name) { partition_ = std::move(name); }
   void problem(const Problem& problem);
+  /// A partition that several directories have.
+  void comparison(const std::string& partition, const std::vector<Replica>& replicas,
+                  const ReplicaComparison& result);
   void summary(const VerifyTotals& totals);
 
  private:

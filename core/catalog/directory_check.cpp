@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/catalog/log_directory.h"
@@ -23,8 +24,9 @@ class Reader {
     report_notes(found);
     facts_.log_starts = read_checkpoint(kLogStartFile);
     facts_.high_watermarks = read_checkpoint(kReplicationFile);
-    read_checkpoint(kRecoveryPointFile);
-    for (const auto& [partition, offset] : read_checkpoint(kCleanerFile)) facts_.compacted.insert(partition);
+    facts_.recovery_points = read_checkpoint(kRecoveryPointFile);
+    facts_.first_dirty = read_checkpoint(kCleanerFile);
+    report_absent(found);
     check_meta_properties();
     return std::move(facts_);
   }
@@ -48,6 +50,21 @@ class Reader {
                .file = join_path(directory_, partition.directory),
                .message = fmt::format("set aside ({}), checked only when named by its path",
                                       partition_state_name(partition.name.state))});
+    }
+  }
+
+  /// Partitions that the high watermarks speak of and that are not there (any more).
+  void report_absent(const LogDirectory& found) {
+    std::set<std::string> there;
+    for (const FoundPartition& partition : found.partitions)
+      there.insert(partition_directory_name(partition.name.topic, partition.name.partition));
+    for (const auto& [name, offset] : facts_.high_watermarks) {
+      if (there.contains(name)) continue;
+      report_({.severity = Severity::note,
+               .kind = "offset_checkpoint",
+               .file = join_path(directory_, kReplicationFile),
+               .offset = offset,
+               .message = fmt::format("speaks of {}, which is not in this directory", name)});
     }
   }
 
@@ -86,7 +103,12 @@ class Reader {
     const std::string path = join_path(directory_, kMetaPropertiesFile);
     const auto text = text_of(path, "meta_properties");
     if (!text) return;
-    if (const auto fault = parse_meta_properties(*text).fault) wrong(path, "meta_properties", *fault);
+    const MetaProperties properties = parse_meta_properties(*text);
+    if (properties.fault) return wrong(path, "meta_properties", *properties.fault);
+    facts_.kraft = properties.version == 1;
+    facts_.cluster_id = properties.cluster_id;
+    facts_.node_id = properties.node_id;
+    facts_.directory_id = properties.directory_id;
   }
 
   FileSystem& fs_;
@@ -107,7 +129,10 @@ VerifyScope DirectoryFacts::scope_of(const std::string& partition_directory, boo
   VerifyScope scope;
   scope.quick = quick;
   scope.in_broker_directory = is_broker;
-  scope.compacted = compacted.count(name) > 0;
+  scope.first_dirty = offset_in(first_dirty, name);
+  scope.compacted = scope.first_dirty.has_value();
+  scope.recovery_point = offset_in(recovery_points, name);
+  scope.kraft = kraft && name != "__cluster_metadata-0";
   scope.log_start = offset_in(log_starts, name);
   scope.high_watermark = offset_in(high_watermarks, name);
   return scope;

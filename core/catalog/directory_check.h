@@ -3,9 +3,10 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 
+#include "core/base/uuid.h"
 #include "core/io/file_system.h"
 #include "core/log/problem.h"
 #include "core/log/verify_order.h"
@@ -17,8 +18,14 @@ struct DirectoryFacts {
   bool is_broker = false;
   std::map<std::string, Offset> log_starts;
   std::map<std::string, Offset> high_watermarks;
-  /// Those that the cleaner has been through.
-  std::set<std::string> compacted;
+  std::map<std::string, Offset> recovery_points;
+  /// First dirty offsets of those that the cleaner has been through.
+  std::map<std::string, Offset> first_dirty;
+  /// Of meta.properties; nothing where it says none.
+  bool kraft = false;
+  std::optional<std::string> cluster_id;
+  std::optional<std::int32_t> node_id;
+  std::optional<Uuid> directory_id;
 
   /// What is known of one partition.
   [[nodiscard]] VerifyScope scope_of(const std::string& partition_directory, bool quick) const;

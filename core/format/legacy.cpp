@@ -126,6 +126,7 @@ void LegacyRecords::Iterator::load() {
   record.offset = Offset(load_be<std::int64_t>(entry.data())) + records_->shift_;
   record.timestamp =
       message.magic != 0 && records_->append_time_ ? *records_->append_time_ : message.timestamp;
+  record.encoded_timestamp = message.timestamp;
   record.timestamp_type = records_->timestamp_type_;
   record.key = message.key;
   record.value = message.value;

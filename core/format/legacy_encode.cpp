@@ -40,6 +40,16 @@ void put_message(Buffer& out, Offset offset, std::int8_t magic, std::uint8_t att
 
 }  // namespace
 
+UnitInfo append_legacy_message(const UnitInfo& like, const RecordView& record, Buffer& out) {
+  const bool append_time = like.timestamp_type == TimestampType::log_append_time;
+  const std::size_t begin = out.size();
+  put_message(out, record.offset, like.magic, append_time && like.magic == 1 ? kLogAppendTime : 0,
+              record.timestamp, record.key, record.value);
+  UnitInfo info;
+  static_cast<void>(read_legacy_info(out.view().subspan(begin), info));
+  return info;
+}
+
 void LegacyWrapper::add(const RecordView& record) {
   if (!first_) first_ = record.offset;
   last_ = record.offset;

@@ -1,5 +1,5 @@
-// Writing a compressed message set of magic 0 or 1 anew, as a compaction does when some of its messages go
-// (kafka-on-disk.md §3.2, §11.7). Nothing else writes these formats.
+// Writing messages of magic 0 and 1: a compaction makes a compressed set anew when some of its messages go
+// (kafka-on-disk.md §3.2, §11.7), an import what a dump holds. Nothing else writes these formats.
 #pragma once
 
 #include "core/base/buffer.h"
@@ -8,6 +8,10 @@
 #include "core/format/unit.h"
 
 namespace tk {
+
+/// Appends one message that is no wrapper, of the magic and timestamp type of `like`, and says what its header
+/// has.
+UnitInfo append_legacy_message(const UnitInfo& like, const RecordView& record, Buffer& out);
 
 /// Puts messages into one wrapper of the same magic, codec and timestamp type as another. Inner offsets are
 /// absolute in magic 0, relative to the first message in magic 1; the wrapper's own is that of the last.

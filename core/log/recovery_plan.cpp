@@ -275,7 +275,7 @@ void Planner::decide(const PartitionFiles& files, std::size_t i, const Scanned& 
 }
 
 void Planner::decide_as_broker(SegmentRecovery& segment) {
-  const BrokerScan scan = scan_as_broker(fs_, segment.segment, plan_.index_interval);
+  const BrokerScan scan = scan_as_broker(fs_, segment.segment, {.index_interval = plan_.index_interval});
   segment.valid_bytes = scan.valid_bytes;
   segment.next_offset = scan.next_offset;
   segment.keep = {{0, scan.valid_bytes}};

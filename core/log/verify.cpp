@@ -42,7 +42,7 @@ void PartitionVerifier::verify(const std::string& directory, const VerifyScope& 
   const PartitionFiles files = list_partition(fs_, directory);
   ++totals_.partitions;
   check_other_files(files, report_);
-  check_partition_metadata(fs_, files, report_);
+  check_partition_metadata(fs_, files, scope, report_);
   check_snapshots_and_txn_indexes(fs_, files, report_);
   const auto epochs = check_epoch_file(fs_, files, report_);
   scan(files, scope, epochs);
@@ -93,7 +93,7 @@ void PartitionVerifier::scan(const PartitionFiles& files, const VerifyScope& sco
   order.finish();
   check_protection(files, totals_.unprotected - unprotected);
   if (!scope.last_is_closed) {
-    check_ends(files, scope, epochs, order.log_end(), order.producers_before_last(), report_);
+    check_ends(fs_, files, scope, epochs, order.log_end(), order.producers_seen(), report_);
   }
 }
 

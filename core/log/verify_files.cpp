@@ -7,6 +7,7 @@
 #include "core/base/crc.h"
 #include "core/base/error.h"
 #include "core/format/checkpoint_file.h"
+#include "core/log/index_file.h"
 #include "core/log/segment_names.h"
 
 namespace tk {
@@ -126,10 +127,25 @@ void check_txn_index(FileSystem& fs, const std::string& path, ProblemCounter& re
           .message = "the size is no multiple of an entry's"});
 }
 
+/// True if the last segment's index has been trimmed, as only a clean end does it: a running or killed
+/// broker's is preallocated.
+bool was_closed(FileSystem& fs, const PartitionFiles& files) {
+  if (files.segments.empty() || files.segments.back().size == 0) return false;
+  const SegmentFile& last = files.segments.back();
+  constexpr std::uint64_t entry = OffsetIndexEntry::kSize;
+  const std::string path = last.beside(kIndexSuffix);
+  const auto stat = last.has_index ? fs.stat(path) : std::nullopt;
+  if (!stat || stat->size == 0 || stat->size % entry != 0) return false;
+  std::uint8_t bytes[entry] = {};
+  const auto file = fs.open(path, OpenMode::read);
+  if (file->read_at(stat->size - entry, bytes) < entry) return false;
+  return std::any_of(std::begin(bytes), std::end(bytes), [](std::uint8_t byte) { return byte != 0; });
+}
+
 // A broker keeps one for each segment's base and at most one behind all of them (kafka-on-disk.md §6.3);
 // releases before 2.8 only for the last segments.
-void check_snapshot_places(const PartitionFiles& files, const VerifyScope& scope, bool producers_before_last,
-                           Offset log_end, ProblemCounter& report) {
+void check_snapshot_places(FileSystem& fs, const PartitionFiles& files, const VerifyScope& scope,
+                           ProducersSeen producers, Offset log_end, ProblemCounter& report) {
   const auto at_base = [&](Offset offset) {
     return std::any_of(files.segments.begin(), files.segments.end(),
                        [&](const SegmentFile& segment) { return segment.base == offset; });
@@ -151,8 +167,15 @@ void check_snapshot_places(const PartitionFiles& files, const VerifyScope& scope
       say(Severity::note, offset, "belongs to no segment, as a restart in the middle of one leaves it");
     }
   }
-  if (scope.in_broker_directory && producers_before_last && !last_has_one) {
+  if (!scope.in_broker_directory) return;
+  if (producers.before_last && !last_has_one) {
     say(Severity::derived, last_base, "the last segment has no snapshot of the producers before it");
+  }
+  // Whoever appends without a broker may leave the one of the clean end behind.
+  const bool has_last = !files.snapshots.empty() && files.snapshots.back() > last_base;
+  if (producers.any && !has_last && log_end > last_base && was_closed(fs, files)) {
+    say(Severity::derived, log_end,
+        "the log was closed cleanly, as its last index shows, but the snapshot of that moment is not there");
   }
 }
 
@@ -209,9 +232,17 @@ std::optional<std::vector<LeaderEpochEntry>> check_epoch_file(FileSystem& fs, co
   return entries;
 }
 
-void check_partition_metadata(FileSystem& fs, const PartitionFiles& files, ProblemCounter& report) {
-  if (!files.has_metadata) return;
+void check_partition_metadata(FileSystem& fs, const PartitionFiles& files, const VerifyScope& scope,
+                              ProblemCounter& report) {
   const std::string path = join_path(files.directory, kPartitionMetadataFile);
+  if (!files.has_metadata && scope.kraft) {
+    report(
+        {.severity = Severity::derived,
+         .kind = "partition_metadata",
+         .file = path,
+         .message = "the file is missing: a broker renames the directory to -stray and starts an empty log"});
+  }
+  if (!files.has_metadata) return;
   look_at(path, "partition_metadata", report, [&] {
     const PartitionMetadata metadata = parse_partition_metadata(read_whole(fs, path, kLargestText));
     if (metadata.fault) report_text_fault(path, "partition_metadata", *metadata.fault, report);
@@ -230,9 +261,9 @@ void check_snapshots_and_txn_indexes(FileSystem& fs, const PartitionFiles& files
   }
 }
 
-void check_ends(const PartitionFiles& files, const VerifyScope& scope,
+void check_ends(FileSystem& fs, const PartitionFiles& files, const VerifyScope& scope,
                 const std::optional<std::vector<LeaderEpochEntry>>& entries, Offset log_end,
-                bool producers_before_last, ProblemCounter& report) {
+                ProducersSeen producers, ProblemCounter& report) {
   const auto beyond = [&](Severity severity, std::string_view kind, std::string file, Offset offset,
                           std::string message) {
     report({.severity = severity,
@@ -249,7 +280,7 @@ void check_ends(const PartitionFiles& files, const VerifyScope& scope,
   if (files.segments.empty() && (orphans || !files.snapshots.empty())) {
     beyond(Severity::damage, "gap", files.directory, Offset(0), "no segment is left, though there were some");
   }
-  check_snapshot_places(files, scope, producers_before_last, log_end, report);
+  check_snapshot_places(fs, files, scope, producers, log_end, report);
   const std::string epoch_path = join_path(files.directory, kLeaderEpochFile);
   if (entries && !entries->empty()) {
     const Offset log_start = std::max(scope.log_start.value_or(Offset(0)),
@@ -272,6 +303,19 @@ void check_ends(const PartitionFiles& files, const VerifyScope& scope,
     beyond(Severity::derived, "offset_checkpoint", files.directory, *scope.log_start,
            fmt::format("log-start-offset-checkpoint says that the log begins at {}, behind its end {}",
                        scope.log_start->value(), log_end.value()));
+  }
+  if (scope.recovery_point && *scope.recovery_point > log_end) {
+    beyond(
+        Severity::derived, "offset_checkpoint", files.directory, *scope.recovery_point,
+        fmt::format("recovery-point-offset-checkpoint says that everything below {} was forced to disk; the "
+                    "log ends at {}",
+                    scope.recovery_point->value(), log_end.value()));
+  }
+  if (scope.first_dirty && *scope.first_dirty > log_end) {
+    beyond(Severity::derived, "offset_checkpoint", files.directory, *scope.first_dirty,
+           fmt::format(
+               "cleaner-offset-checkpoint says that everything below {} was compacted; the log ends at {}",
+               scope.first_dirty->value(), log_end.value()));
   }
   if (scope.high_watermark && *scope.high_watermark > log_end) {
     beyond(

@@ -22,17 +22,17 @@ inline constexpr std::size_t kTxnIndexEntry = 34;
 std::optional<std::vector<LeaderEpochEntry>> check_epoch_file(FileSystem& fs, const PartitionFiles& files,
                                                               ProblemCounter& report);
 
-/// Reads partition.metadata.
-void check_partition_metadata(FileSystem& fs, const PartitionFiles& files, ProblemCounter& report);
+/// Reads partition.metadata; in a KRaft broker's directory it must be there.
+void check_partition_metadata(FileSystem& fs, const PartitionFiles& files, const VerifyScope& scope,
+                              ProblemCounter& report);
 
 /// Version, checksum and size of each producer snapshot and transaction index; not what they say of the log.
 void check_snapshots_and_txn_indexes(FileSystem& fs, const PartitionFiles& files, ProblemCounter& report);
 
 /// What speaks of offsets beyond the log's ends: checkpoints, epochs (`entries` as check_epoch_file gave
-/// them) and snapshots; or of segments where there are none left. `producers_before_last`: a snapshot is due
-/// at the last segment's base.
-void check_ends(const PartitionFiles& files, const VerifyScope& scope,
+/// them) and snapshots; or of segments where there are none left. `producers`: where snapshots are due.
+void check_ends(FileSystem& fs, const PartitionFiles& files, const VerifyScope& scope,
                 const std::optional<std::vector<LeaderEpochEntry>>& entries, Offset log_end,
-                bool producers_before_last, ProblemCounter& report);
+                ProducersSeen producers, ProblemCounter& report);
 
 }  // namespace tk

@@ -17,9 +17,12 @@ OrderCheck::OrderCheck(FileSystem& fs, const PartitionFiles& files, const Verify
       files_(files),
       scope_(scope),
       epochs_(std::move(epochs)),
+      snapshots_(fs, files),
       live_(live),
       report_(report),
       compacted_(scope.compacted) {
+  if (scope.compacted) snapshots_.compacted();
+  if (scope.compacted) snapshots_.compacted();
   for (const SegmentFile& segment : files.segments) {
     any_index_ |= segment.has_index;
     any_time_index_ |= segment.has_time_index;
@@ -55,8 +58,43 @@ void OrderCheck::finish() {
     start_segment(index_ + 1);
     finish_segment();
   }
+  snapshots_.finish(log_end(), report_);
+  report_open_transactions();
   report_gaps();
   report_unindexed();
+}
+
+// No broker decides on them any more: readers of committed records wait there for ever.
+void OrderCheck::report_open_transactions() {
+  constexpr std::size_t most_named = 20;
+  // transaction.max.timeout.ms: a coordinator ends what is older.
+  constexpr std::int64_t longest = 900000;
+  std::vector<std::pair<Offset, ProducerId>> open;
+  for (const auto& [id, known] : snapshots_.producers()) {
+    if (known.transaction_first) open.emplace_back(*known.transaction_first, id);
+  }
+  std::sort(open.begin(), open.end());
+  for (std::size_t i = 0; i < std::min(open.size(), most_named); ++i) {
+    const auto& [first, id] = open[i];
+    const SnapshotCheck::Known& known = snapshots_.producers().at(id);
+    const bool hanging = snapshots_.newest() - known.last_timestamp > longest;
+    report_({.severity = Severity::note,
+             .kind = fault_name(FaultKind::record),
+             .file = files_.directory,
+             .offset = first,
+             .found = known.last_timestamp,
+             .message = fmt::format(
+                 "the transaction of producer {} (epoch {}) is open from offset {} on{}", id.value(),
+                 known.epoch, first.value(),
+                 hanging ? ", and hangs: nothing came of it for more than 15 minutes of the log" : "")});
+  }
+  if (open.size() > most_named) {
+    report_({.severity = Severity::note,
+             .kind = fault_name(FaultKind::record),
+             .file = files_.directory,
+             .found = static_cast<std::int64_t>(open.size() - most_named),
+             .message = fmt::format("{} more open transactions", open.size() - most_named)});
+  }
 }
 
 // ---- segments ----
@@ -122,6 +160,18 @@ void OrderCheck::finish_indexes() {
   report_index(time_index_->verdict(), "timeindex", segment().beside(kTimeIndexSuffix));
 }
 
+namespace {
+
+/// What is wrong with an index, and what a broker that trusts it does.
+std::string effect_of(const IndexVerdict& verdict, std::string_view kind) {
+  if (verdict.state != IndexState::wrong) return verdict.reason;
+  return std::string(verdict.reason) +
+         (kind == "index" ? ": a broker that trusts it may skip records or end the log early"
+                          : ": a broker that trusts it finds wrong offsets for times");
+}
+
+}  // namespace
+
 void OrderCheck::report_index(const IndexVerdict& verdict, std::string_view kind, std::string path) {
   if (verdict.state == IndexState::good) return;
   const bool wrong = verdict.state == IndexState::wrong;
@@ -132,7 +182,7 @@ void OrderCheck::report_index(const IndexVerdict& verdict, std::string_view kind
            .offset = verdict.offset,
            .found = verdict.found,
            .expected = verdict.expected,
-           .message = verdict.reason});
+           .message = effect_of(verdict, kind)});
 }
 
 // A closed segment without entries in twice the bytes that other segments let go by should have had some:
@@ -157,12 +207,15 @@ void OrderCheck::check_txn_index() {
   const auto stat = it.has_txn_index ? fs_.stat(path) : std::nullopt;
   const std::uint64_t entries = stat ? stat->size / kTxnIndexEntry : 0;
   if (entries >= aborted_) return;
-  report_({.severity = Severity::derived,
-           .kind = "txnindex",
-           .file = path,
-           .found = static_cast<std::int64_t>(entries),
-           .expected = static_cast<std::int64_t>(aborted_),
-           .message = "fewer entries than the segment has aborted transactions"});
+  report_(
+      {.severity = Severity::derived,
+       .kind = "txnindex",
+       .file = path,
+       .found = static_cast<std::int64_t>(entries),
+       .expected = static_cast<std::int64_t>(aborted_),
+       .message =
+           "fewer entries than the segment has aborted transactions: a broker that trusts it gives aborted "
+           "records as committed"});
 }
 
 // ---- units ----
@@ -178,6 +231,9 @@ void OrderCheck::take_unit(const UnitFacts& unit) {
   if (time_index_) time_index_->add(indexed);
   epochs_.add(unit, segment().log_path, report_);
   const bool behind_gap = unit.first > before + 1;
+  if (unit.sparse) snapshots_.compacted();
+  if (behind_gap && last_) snapshots_.forget();
+  snapshots_.add(unit, report_);
   if (producers_.add(unit, behind_gap, segment().log_path, report_)) ++aborted_;
   producers_before_last_ |= unit.producer_id.value() >= 0 && !is_last();
   compacted_ |= unit.sparse && !unit.bad_records;
@@ -273,6 +329,7 @@ void OrderCheck::take_event(const UnitEvent& event) {
   if (event.checksum_good) return;  // its unit follows, with an offset to go by
   after_damage_ = true;
   producers_.forget();
+  snapshots_.forget();
   if (offset_index_) offset_index_->skip(event.position, event.size);
   if (time_index_) time_index_->skip();
 }

@@ -24,6 +24,17 @@ struct VerifyScope {
   /// Of log-start-offset-checkpoint and replication-offset-checkpoint.
   std::optional<Offset> log_start;
   std::optional<Offset> high_watermark;
+  /// Of recovery-point- and cleaner-offset-checkpoint.
+  std::optional<Offset> recovery_point;
+  std::optional<Offset> first_dirty;
+  /// Of a KRaft broker, which takes a partition without partition.metadata for a stray one.
+  bool kraft = false;
+};
+
+/// Whether any producer with an id has written: into a segment before the last one, and at all.
+struct ProducersSeen {
+  bool before_last = false;
+  bool any = false;
 };
 
 class OrderCheck {
@@ -39,8 +50,10 @@ class OrderCheck {
 
   /// The offset behind the last good unit; the last segment's base if that is empty.
   [[nodiscard]] Offset log_end() const;
-  /// A producer with an id has written into a segment before the last one.
-  [[nodiscard]] bool producers_before_last() const { return producers_before_last_; }
+  /// What is known of producers at the end.
+  [[nodiscard]] ProducersSeen producers_seen() const {
+    return {producers_before_last_, snapshots_.any_producer()};
+  }
 
  private:
   /// Gaps named one by one.
@@ -72,6 +85,7 @@ class OrderCheck {
   void finish_segment();
   void finish_indexes();
   void check_txn_index();
+  void report_open_transactions();
   void take_unit(const UnitFacts& unit);
   void take_event(const UnitEvent& event);
   void take_tail(const UnitEvent& event);
@@ -92,6 +106,7 @@ class OrderCheck {
   const VerifyScope& scope_;
   EpochCheck epochs_;
   ProducerCheck producers_;
+  SnapshotCheck snapshots_;
   bool live_;
   ProblemCounter& report_;
   bool any_index_ = false, any_time_index_ = false;

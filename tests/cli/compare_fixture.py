@@ -124,8 +124,7 @@ def goldens(directory):
         path, _, option = re.sub(r"\.txt(\.gz)?$", "", os.path.relpath(file, base)).rpartition("__")
         if "~" in path:
             path = next((n for n in partitions(directory) if n.startswith(path.split("~")[0])), "?") + "/" + os.path.basename(path)
-        covered = path.endswith((".log", ".index", ".timeindex"))  # what dump-log knows
-        if covered and option in OPTIONS and os.path.exists(f"{directory}/{path}"):
+        if option in OPTIONS and os.path.exists(f"{directory}/{path}"):
             with (gzip.open if file.endswith(".gz") else open)(file, "rb") as f:
                 yield path, option, f.read()
 

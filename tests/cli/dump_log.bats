@@ -88,9 +88,9 @@ real() { awk -v name="== $1" '$0 == name {on = 1; next} /^== / {on = 0} on' "$he
 
 @test "unknown files are named and do not stop the rest; a missing one is exit 1" {
   put $S0 A
-  echo x > logs/t-0/leader-epoch-checkpoint
-  tk_is 0 dump-log logs/t-0/leader-epoch-checkpoint $S0
-  contains "$stderr" "Ignoring unknown file logs/t-0/leader-epoch-checkpoint"
+  echo x > logs/t-0/notes.txt
+  tk_is 0 dump-log logs/t-0/notes.txt $S0
+  contains "$stderr" "Ignoring unknown file logs/t-0/notes.txt"
   contains "$output" "baseOffset: 0 "
   run --separate-stderr "$TK" dump-log logs/t-0/00000000000000000007.log $S0
   equal "$status" 1
@@ -103,4 +103,59 @@ real() { awk -v name="== $1" '$0 == name {on = 1; next} /^== / {on = 0} on' "$he
   tk_is 0 dump-log $S0
   equal "$(grep -c ^baseOffset <<< "$output")" 1
   equal "$(tail -n 1 <<< "$output")" "Found 31 invalid bytes at the end of $SEGMENT"
+}
+
+@test "producer snapshots, transaction indexes, checkpoints: the worked examples of the format" {
+  mkdir -p x
+  put_hex x/00000000000000000102.snapshot "0001b7d0444700000001$(printf %016x 4000)000200000031$(printf %016x 101)000000010000018bcfe5680500000003ffffffffffffffff"
+  tk_is 0 dump-log x/00000000000000000102.snapshot
+  equal "$output" "Dumping x/00000000000000000102.snapshot
+producerId: 4000 producerEpoch: 2 coordinatorEpoch: 3 currentTxnFirstOffset: OptionalLong.empty lastTimestamp: 1700000000005 firstSequence: 48 lastSequence: 49 lastOffset: 101 offsetDelta: 1 timestamp: 1700000000005"
+  tk_is 0 dump-log x/00000000000000000102.snapshot --json
+  equal "$(rows 'select(.type == "producer") | [.producer_id, .producer_epoch, .last_sequence, .last_offset, .current_txn_first_offset]')" '[4000,2,49,101,null]'
+  poke x/00000000000000000102.snapshot 20 ff
+  tk_is 3 dump-log x/00000000000000000102.snapshot
+  contains "$stderr" "CRC is no longer valid"
+  put_hex x/00000000000000000000.txnindex "0000$(printf '%016x%016x%016x%016x' 4000 50 80 81)"
+  tk_is 0 dump-log x/00000000000000000000.txnindex
+  equal "$output" "Dumping x/00000000000000000000.txnindex
+version: 0 producerId: 4000 firstOffset: 50 lastOffset: 80 lastStableOffset: 81"
+  poke x/00000000000000000000.txnindex 1 01
+  tk_is 3 dump-log x/00000000000000000000.txnindex --json
+  error_is CORRUPT_MESSAGE
+}
+
+@test "text files: nothing but the tool's words on stdout, their lines on stderr, objects with --json" {
+  mkdir -p x
+  printf '0\n2\norders 0 1042\norders 1 977\n' > x/replication-offset-checkpoint
+  printf '0\n2\n0 0\n5 1042\n' > x/leader-epoch-checkpoint
+  printf 'version: 0\ntopic_id: Zk3TgNzYQ1qwQXZ0yVnZ0g' > x/partition.metadata
+  printf '#\nnode.id=1\nversion=1\ncluster.id=abc\n' > x/meta.properties
+  printf '{"leaderId":1,"data_version":1}' > x/quorum-state
+  tk_is 0 dump-log x/replication-offset-checkpoint
+  equal "$output" "Dumping x/replication-offset-checkpoint"
+  contains "$stderr" "orders 0 1042"
+  tk_is 0 dump-log x/replication-offset-checkpoint x/leader-epoch-checkpoint x/partition.metadata x/meta.properties x/quorum-state --json
+  equal "$(rows '[.type, .topic // .epoch // .topic_id // .cluster_id // .text]')" \
+    '["offset_checkpoint","orders"] ["offset_checkpoint","orders"] ["leader_epoch",0] ["leader_epoch",5] ["partition_metadata","Zk3TgNzYQ1qwQXZ0yVnZ0g"] ["meta_properties","abc"] ["state","{\"leaderId\":1,\"data_version\":1}"]'
+  printf '0\n3\norders 0 1042\n' > x/replication-offset-checkpoint
+  tk_is 3 dump-log x/replication-offset-checkpoint --json
+}
+
+@test "leftovers, renamed copies and pipes are read as what they hold" {
+  put $S0 A B
+  local name want
+  want=$(tk dump-log $S0 --json | jq -c 'del(.file)')
+  for name in $SEGMENT.deleted $SEGMENT.swap $SEGMENT.cleaned copy.bak; do
+    cp $S0 $name
+    equal "$(tk dump-log ./$name --json | jq -c 'del(.file)')" "$want"
+    tk_is 0 dump-log ./$name
+    equal "$output" "Dumping ./$name"
+    contains "$stderr" "Ignoring unknown file"
+    contains "$(tk dump-log ./$name --as log)" "baseOffset: 1 "
+  done
+  equal "$(tk dump-log - --json < $S0 | jq -c 'del(.file)')" "$want"
+  equal "$(cat $S0 | tk dump-log - --json | jq -c 'del(.file)')" "$want"
+  equal "$(tk dump-log <(cat $S0) --as log --json | jq -c 'del(.file)')" "$want"
+  tk_is 2 dump-log $S0 --as sausage
 }

@@ -37,6 +37,39 @@ damaged() { python3 "$here/compare_damaged.py" "$TK" "$(fixture kafka-4.4-damage
 @test "damaged partitions: plain recover cuts no readable record" { damaged plain; }
 @test "damaged partitions: recover --salvage loses no readable record, and none that the broker kept" { damaged salvage; }
 
+@test "recover --as-broker says what a broker's start did, with and without the clean-shutdown marker" {
+  python3 "$here/compare_starts.py" "$TK" "$(fixture kafka-4.4-damaged)" "$(fixture kafka-4.4-damaged-alone)"
+}
+
+@test "replicas side by side: end offsets, high watermarks, and what a follower drops" {
+  local dir
+  dir=$(fixture kafka-4.4-cluster)
+  tk_is 0 verify "$dir"/data-broker{1,2,3} --json
+  grep '"type":"compare"' <<< "$output" > compared
+  # Every partition of replicas.json that lies in two of the three directories, with the broker's own numbers.
+  python3 - "$dir/replicas.json" compared <<'PY'
+import json, sys
+replicas, n = json.load(open(sys.argv[1])), 0
+for row in map(json.loads, open(sys.argv[2])):
+    if row["partition"] not in replicas:
+        continue
+    for path, end, hw in zip(row["paths"], row["log_end_offsets"], row["high_watermarks"]):
+        want = replicas[row["partition"]][path.split("/")[-2]]
+        assert want["leo"] in (None, end) and want["hw"] == hw, (row, want)
+        n += 1
+    assert row["first_difference"] is None and not any(row["truncate"]), row
+assert n > 40, n
+PY
+  # A killed leader's tail that nobody else has, never committed: a note. One that was committed: damage.
+  tk_is 0 verify "$dir"/data-broker1-before "$dir"/data-broker2 --json
+  equal "$(rows 'select(.type == "compare" and .partition == "acks1-loss-0") | [.log_end_offsets, .common_end, .first_difference, .common_epoch, .truncate]')" \
+    '[[8,6],4,4,0,[4,0]]'
+  tk_is 3 verify "$dir"/data-broker1 "$dir"/data-broker2-before-unclean --json
+  equal "$(rows 'select(.type == "compare" and .partition == "unclean-0") | [.log_end_offsets, .common_end, .truncate, .high_watermarks]')" \
+    '[[6,8],4,[0,4],[6,8]]'
+  equal "$(rows 'select(.severity == "damage") | [.kind, .partition, .offset]')" '["replica","unclean-0",4]'
+}
+
 @test "directories that keep a broker from starting are still read" {
   local case code
   for case in "$(fixture kafka-4.4-damaged-alone)"/*/; do

@@ -113,12 +113,31 @@ PY
   tk_is 0 verify
 }
 
-@test "message sets of magic 0 and 1 become batches" {
+@test "messages of magic 0 and 1 keep their format" {
   source_log G1 W1
   tk_is 0 produce t-0 -i dump dump.json
-  contains "$stderr" "stored as a batch of magic 2"
   cmp <(content -d src t | jq -c '[.offset, .key, .value]') <(content t | jq -c '[.offset, .key, .value]')
-  equal "$(dump t-0 | jq -rc 'select(.type == "batch") | [.magic, .codec]' | tr '\n' ' ')" '[2,"none"] [2,"gzip"] '
+  equal "$(dump t-0 | jq -rc 'select(.type == "batch") | [.magic, .codec]' | tr '\n' ' ')" \
+    "$(jq -rc 'select(.type == "batch") | [.magic, .codec]' dump.json | tr '\n' ' ')"
+  # What is not compressed is the same to the byte.
+  local fx=$project/tests/fixtures
+  source_log G1
+  rm -rf logs
+  tk_is 0 produce t-0 -i dump dump.json
+  same_bytes
+  [ -d "$fx" ]
+}
+
+@test "messages of magic 0 and 1: what they cannot hold is refused by line" {
+  source_log G1
+  jq -c 'if .type == "record" then .headers = [["a","b"]] else . end' dump.json > edited
+  tk_is 1 produce t-0 -i dump edited
+  contains "$stderr" "have no headers"
+  source_log W1
+  # The wrapper bears the offset of its last message.
+  jq -sc 'map(select(.type != "record")) + [map(select(.type == "record"))[0]] | .[]' dump.json > edited
+  tk_is 1 produce u-0 -i dump edited
+  contains "$stderr" "gives it its offset"
 }
 
 @test "what brokers left, with transactions and after compaction" {
