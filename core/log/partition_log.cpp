@@ -427,7 +427,8 @@ void PartitionLog::roll(Offset base) {
 void PartitionLog::after_roll() {
   if (!options_.rolled) return;
   try {
-    options_.rolled();
+    const std::optional<Offset> start = options_.rolled();
+    if (start && epochs_.truncate_from_start(*start)) save_leader_epochs();
   } catch (const Error& error) {
     note(fmt::format("{}: {}", error.path().empty() ? directory_ : error.path(), error.message()));
   }

@@ -67,8 +67,8 @@ class PartitionLog {
     /// Says what was put right at opening, one line each.
     std::function<void(const std::string&)> note;
     /// Called after an append has closed a segment and begun the next, with the right to write held. What it
-    /// throws is noted, and stops nothing.
-    std::function<void()> rolled;
+    /// throws is noted, and stops nothing. Returns where the log begins now, if it took segments out of it.
+    std::function<std::optional<Offset>()> rolled;
   };
 
   PartitionLog(FileSystem& fs, std::string directory, Options options);

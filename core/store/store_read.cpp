@@ -65,7 +65,7 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
   options.note = std::move(note);
   if (options_.clock != nullptr && !is_broker_ && sets_retention(topic.configs)) {
     options.rolled = [this, partition = *at, configs = topic.configs] {
-      retain_closed_segments(*this, partition, configs, options_.clock->now_ms());
+      return retain_closed_segments(*this, partition, configs, options_.clock->now_ms());
     };
   }
   return std::make_unique<PartitionLog>(*fs_, at->directory, std::move(options));

@@ -74,8 +74,8 @@ bool sets_retention(const ConfigMap& configs) {
   return config.deletes && (config.retention_ms >= 0 || config.retention_bytes >= 0);
 }
 
-void retain_closed_segments(Store& store, const PartitionInfo& partition, const ConfigMap& settings,
-                            std::int64_t now_ms) {
+std::optional<Offset> retain_closed_segments(Store& store, const PartitionInfo& partition,
+                                             const ConfigMap& settings, std::int64_t now_ms) {
   FileSystem& fs = store.file_system();
   const auto upkeep = [&]() -> std::unique_ptr<LockFile> {
     try {
@@ -84,10 +84,12 @@ void retain_closed_segments(Store& store, const PartitionInfo& partition, const 
       return nullptr;
     }
   }();
-  if (!upkeep) return;
+  if (!upkeep) return {};
   const LogView view = store.view(partition);
   const RetentionPlan plan = plan_retention(fs, view, rules_of(upkeep_config(settings, true), now_ms, view));
-  if (plan.going() > 0 && !plan.takes_active()) remove_segments(fs, partition.directory, going(plan));
+  if (plan.going() == 0 || plan.takes_active()) return {};
+  remove_segments(fs, partition.directory, going(plan));
+  return plan.log_start;
 }
 
 CompactionResult compact(Store& store, const TopicInfo& topic, const PartitionInfo& partition,

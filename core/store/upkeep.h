@@ -24,9 +24,9 @@ RetentionPlan retain(Store& store, const TopicInfo& topic, const PartitionInfo& 
 /// True if the topic's own configs ask for retention, so that `produce` applies it.
 bool sets_retention(const ConfigMap& configs);
 /// Removes what may go of the closed segments of a partition whose right to write the caller holds; nothing
-/// if somebody else is at work on its segments.
-void retain_closed_segments(Store& store, const PartitionInfo& partition, const ConfigMap& settings,
-                            std::int64_t now_ms);
+/// if somebody else is at work on its segments. Returns where the log begins then, if something went.
+std::optional<Offset> retain_closed_segments(Store& store, const PartitionInfo& partition,
+                                             const ConfigMap& settings, std::int64_t now_ms);
 
 struct CompactRun {
   bool dry_run = false;
