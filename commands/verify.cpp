@@ -16,6 +16,7 @@
 #include "core/io/output.h"
 #include "core/log/replica_compare.h"
 #include "core/log/verify.h"
+#include "core/store/state_files_check.h"
 
 namespace tk {
 namespace {
@@ -98,6 +99,7 @@ void Verification::verify(const Target& target) {
 void Verification::verify_data_directory(const std::string& directory) {
   report_.set_partition("");
   facts_[directory] = check_log_directory(context_.fs, directory, verifier_.report());
+  check_state_files(context_.fs, directory, verifier_.report());
   check_identity(directory, facts_[directory]);
   for (const std::string& partition : partition_directories(context_.fs, directory)) {
     if (stopped()) return;

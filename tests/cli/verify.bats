@@ -133,3 +133,19 @@ summary() { jq -c "select(.type == \"summary\") | $1" <<< "$output"; }
   tk_is 0 verify t
   wait $writer
 }
+
+@test "state files of tk's own are looked at, too: a damaged group, producers' file or topics' file is damage" {
+  tk topics create t -q
+  echo a | tk produce t -q
+  tk commit g t-0=1 -q
+  tk txn begin A >/dev/null
+  tk_is 0 verify
+  for file in group-g.json tk-producers.json tk-topics.json; do
+    cp "logs/$file" kept
+    head -c $(($(stat -c %s kept) - 9)) kept > "logs/$file"
+    tk_is 3 verify --json
+    equal "$(jq -r 'select(.type == "problem") | "\(.kind) \(.severity) \(.file)"' <<< "$output" | sed 's|[^ ]*/||')" "state_file damage $file"
+    cp kept "logs/$file"
+  done
+  tk_is 0 verify
+}
