@@ -47,6 +47,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void check(std::int64_t now_ms);
   /// Reads on, if it may.
   void resume();
+  /// Nothing is being answered or sent.
+  [[nodiscard]] bool idle_now() const { return !busy() && out_.empty(); }
 
  protected:
   /// Takes whole requests off the front of `input`; returns how many bytes it took. After a call of

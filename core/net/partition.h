@@ -43,13 +43,13 @@ struct PartitionHost {
   /// Damaged batches are left out of what is sent (--on-damage skip).
   bool skips_damage = false;
   /// For any thread: the writer of a partition, and where its log begins by the directory's checkpoint.
-  std::function<std::unique_ptr<PartitionLog>(const PartitionInfo&)> open_log;
-  std::function<std::optional<Offset>(const PartitionInfo&)> checkpointed_start;
+  std::function<std::unique_ptr<PartitionLog>(const PartitionInfo&)> open_log = {};
+  std::function<std::optional<Offset>(const PartitionInfo&)> checkpointed_start = {};
   /// A line for whoever runs the server. For any thread.
-  std::function<void(const PartitionInfo*, const Error&)> warn;
+  std::function<void(const PartitionInfo*, const Error&)> warn = {};
   /// Called by the loop for a partition that was opened, so that it is watched for other writers.
-  std::function<void(const std::shared_ptr<Partition>&)> opened;
-  std::function<void(double seconds, std::size_t batches)> synced;
+  std::function<void(const std::shared_ptr<Partition>&)> opened = {};
+  std::function<void(double seconds, std::size_t batches)> synced = {};
 };
 
 /// Where the log begins and ends for readers.
@@ -60,10 +60,11 @@ struct PartitionEdges {
   Offset stable;
 };
 
-/// A place where a unit begins.
+/// A place where a unit begins. It holds as long as the log has the shape that it had (compaction, retention).
 struct Place {
   Offset segment;
   std::uint64_t position = 0;
+  std::uint64_t shape = 0;
   friend bool operator==(const Place&, const Place&) = default;
 };
 
@@ -226,6 +227,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   std::map<ProducerId, Offset> open_transactions_;
   std::vector<TxnIndexEntry> aborted_;
   std::array<Known, 128> known_;
+  std::uint64_t shape_ = 0;  // counts the loads
   std::shared_ptr<File> recent_;
   std::optional<Error> open_error_;
   std::vector<std::function<void()>> when_open_;

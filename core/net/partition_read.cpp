@@ -117,6 +117,7 @@ void Partition::load(const LogView& view) {
   epochs_ = std::move(epochs);
   leader_epoch_.store(epochs_.latest().value_or(LeaderEpoch(0)).value());
   known_.fill({});
+  ++shape_;
   load_transactions(view);
 }
 
@@ -229,8 +230,10 @@ std::optional<Place> Partition::recall(Offset offset) const {
 
 std::optional<Place> Partition::locate(Offset offset) {
   std::vector<SegmentFile> from;
+  std::uint64_t shape = 0;
   {
     const std::lock_guard lock(mutex_);
+    shape = shape_;
     if (const auto known = recall(offset)) return known;
     if (offset >= end_) return std::nullopt;
     auto at = std::ranges::upper_bound(segments_, offset, {}, [](const Segment& s) { return s.file.base; });
@@ -243,9 +246,9 @@ std::optional<Place> Partition::locate(Offset offset) {
     UnitHeads heads(*file, find_offset(host_.fs, segment, offset).position, segment.size, 8192);
     while (const auto head = heads.next()) {
       if (head->last < offset) continue;
-      const Place place{segment.base, head->position};
+      const Place place{segment.base, head->position, shape};
       const std::lock_guard lock(mutex_);
-      remember(offset, place);
+      if (shape == shape_) remember(offset, place);
       return place;
     }
   }
@@ -257,7 +260,7 @@ void Partition::warm(const Place& place, std::uint64_t bytes) {
   std::uint64_t end = 0;
   {
     const std::lock_guard lock(mutex_);
-    Segment* const segment = segment_at(place.segment);
+    Segment* const segment = place.shape == shape_ ? segment_at(place.segment) : nullptr;
     if (segment == nullptr) return;
     file = file_of(*segment);
     end = std::min(segment->file.size, place.position + bytes);
@@ -281,14 +284,14 @@ std::optional<Partition::Slice> Partition::slice(const Want& want) {
     const std::lock_guard lock(mutex_);
     if (want.offset >= want.below || want.offset >= end_) return result;
     const auto known = want.place ? want.place : recall(want.offset);
-    if (!known) return std::nullopt;
+    if (!known || known->shape != shape_) return std::nullopt;
     place = *known;
     Segment* const segment = segment_at(place.segment);
     if (segment == nullptr) return std::nullopt;
     end = segment->file.size;
     if (want.below < end_) {
       const auto limit = want.end_place ? want.end_place : recall(want.below);
-      if (!limit) return std::nullopt;
+      if (!limit || limit->shape != shape_) return std::nullopt;
       if (limit->segment == place.segment) end = std::min(end, limit->position);
     }
     if (place.position >= end) return result;
@@ -342,12 +345,12 @@ void Partition::walk_on(const std::shared_ptr<File>& file, const Place& from, st
     const std::lock_guard lock(mutex_);
     if (at >= to || step + 1 == kMostSteps) break;
     // Behind each unit, as the next one may be cut and asked for again.
-    if (to - at < (256U << 10)) remember(*slice.next, {from.segment, at});
+    if (to - at < (256U << 10)) remember(*slice.next, {from.segment, at, shape_});
   }
   if (!slice.next || at > to) return;
   const std::lock_guard lock(mutex_);
   const Segment* const segment = segment_at(from.segment);
-  if (at == to && segment != nullptr && at < segment->file.size) remember(*slice.next, {from.segment, at});
+  if (at == to && segment != nullptr && at < segment->file.size) remember(*slice.next, {from.segment, at, shape_});
 }
 
 // ---- other processes
@@ -422,7 +425,7 @@ void Partition::take_in_tail(SegmentFile active, std::uint64_t size) {
       });
   const std::lock_guard lock(mutex_);
   if (segments_.empty() || segments_.back().file.base != active.base) return;
-  if (first) remember(end_, {active.base, *first});
+  if (first) remember(end_, {active.base, *first, shape_});
   for (const Found& found : of_producers) take_in(found.marker.view(), found.info);
   segments_.back().file.size = scan.tail_size > 0 ? scan.tail_position : size;
   end_ = std::max(end_, scan.next_offset);

@@ -98,7 +98,7 @@ AppendResult Partition::append_one(Append& append) {
     {
       const std::lock_guard lock(mutex_);
       if (!segments_.empty() && segments_.back().file.base == segment && segments_.back().file.size == before) {
-        remember(end, {segment, before});
+        remember(end, {segment, before, shape_});
         take_in(result.unit, *result.info);
         segments_.back().file.size = log_->active_size();
         end_ = log_->log_end();

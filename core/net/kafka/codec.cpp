@@ -30,11 +30,17 @@ ByteView Reader::take(std::int64_t size) {
   return in_.take(size < 0 ? 0 : static_cast<std::size_t>(size));
 }
 
+namespace {
+
+struct Nothing {
+  template <class F>
+  void fields(F&) {}
+};
+
+}  // namespace
+
 void Reader::skip_tags() {
-  struct Nothing {
-    template <class F>
-    void fields(F&) {}
-  } nothing;
+  Nothing nothing;
   if (flexible_) read_tags(nothing);
 }
 
