@@ -21,12 +21,14 @@ std::int64_t positive_ms(const std::string& text) {
 }
 
 void bind_listeners(CommandSpec& spec, ServeOptions* to) {
-  spec.list("--kafka", "HOST:PORT", "listen for Kafka clients (default: 127.0.0.1:9092); port 0: any free one",
+  spec.list("--kafka", "HOST:PORT",
+            "listen for Kafka clients (default: 127.0.0.1:9092); port 0: any free one",
             [to](const std::string& text) { to->kafka.push_back(text); });
   spec.list("--http", "HOST:PORT", "listen for HTTP; port 0: any free one",
             [to](const std::string& text) { to->http.push_back(text); });
   add_topics(spec, to->topics);
-  spec.flag("--read-only", "change nothing in the directory; a broker's can be served so, too", to->read_only);
+  spec.flag("--read-only", "change nothing in the directory; a broker's can be served so, too",
+            to->read_only);
   spec.value("--port-file", "FILE", "write the listening lines there once ready",
              [to](const std::string& text) { to->port_file = text; });
   spec.value("--idle-exit", "MS", "end with exit code 0 after so long without a connection",
@@ -36,8 +38,8 @@ void bind_listeners(CommandSpec& spec, ServeOptions* to) {
 
 void bind_topics(CommandSpec& spec, ServeOptions* to) {
   spec.group("Topics that clients make");
-  spec.choice<bool>("--auto-create", {{"on", true}, {"off", false}}, "make topics that clients ask for (default: on)",
-                    to->auto_create);
+  spec.choice<bool>("--auto-create", {{"on", true}, {"off", false}},
+                    "make topics that clients ask for (default: on)", to->auto_create);
   spec.value("-p,--partitions", "N", "their number of partitions (default: 1)",
              [to](const std::string& text) { to->partitions = parse_partition_count(text); });
   spec.choice<TopicFormat>("--topic-format", {{"kafka", TopicFormat::kafka}, {"json", TopicFormat::json}},

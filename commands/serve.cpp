@@ -64,12 +64,11 @@ void check_addresses(const net::ServerOptions& options, Context& context) {
             .hint("listen on 127.0.0.1, or add --allow-remote if everybody may read and write everything");
       }
       if (list == &options.kafka && is_any(address.host) && !options.advertise) {
-        throw Error(ErrorCode::invalid_request,
-                    fmt::format("clients cannot be sent to {}", address.text()))
+        throw Error(ErrorCode::invalid_request, fmt::format("clients cannot be sent to {}", address.text()))
             .hint("say with --advertise HOST:PORT where they find this server");
       }
-      context.diagnostics.warning(fmt::format(
-          "everyone who reaches {} may read and write everything in {}", address.text(), context.directory));
+      context.diagnostics.warning(fmt::format("everyone who reaches {} may read and write everything in {}",
+                                              address.text(), context.directory));
     }
   }
 }
@@ -98,7 +97,8 @@ net::ServerOptions server_options(const ServeOptions& from, const Context& conte
   to.maintain_ms = from.maintain_ms;
   to.max_connections = from.max_connections;
   to.max_frame = from.max_frame;
-  to.request_memory = std::max(from.request_memory, from.max_frame > (16 << 20) ? from.request_memory : from.max_frame);
+  to.request_memory =
+      std::max(from.request_memory, from.max_frame > (16 << 20) ? from.request_memory : from.max_frame);
   to.max_wait_ms = from.max_wait_ms;
   to.idle_connection_ms = from.idle_connection_ms;
   to.workers = from.workers;
@@ -126,7 +126,8 @@ class ServeReport final : public net::ServerEvents {
     if (options_.port_file) replace_atomically(context_.fs, *options_.port_file, as_bytes(ports_), false);
     if (server_.read_only)
       context_.diagnostics.note("read-only: nothing is changed, and groups are forgotten at the end");
-    if (!context_.json) return say(fmt::format("ready {} topics {} partitions {} ms\n", topics, partitions, ms));
+    if (!context_.json)
+      return say(fmt::format("ready {} topics {} partitions {} ms\n", topics, partitions, ms));
     event("ready", [&](JsonLine& line) {
       line.number("topics", static_cast<std::int64_t>(topics))
           .number("partitions", static_cast<std::int64_t>(partitions))
@@ -139,8 +140,9 @@ class ServeReport final : public net::ServerEvents {
     if (damage) {
       context_.diagnostics.error(error);
     } else {
-      context_.diagnostics.warning(fmt::format("{}{}{}", error.path().empty() ? "" : printable(error.path(), 300) + ": ",
-                                               error.message(), error.hint().empty() ? "" : "; " + error.hint()));
+      context_.diagnostics.warning(
+          fmt::format("{}{}{}", error.path().empty() ? "" : printable(error.path(), 300) + ": ",
+                      error.message(), error.hint().empty() ? "" : "; " + error.hint()));
     }
     if (!context_.json) return;
     event("warning", [&](JsonLine& line) {
@@ -150,7 +152,8 @@ class ServeReport final : public net::ServerEvents {
     });
   }
   void topic_created(const std::string& topic, std::int32_t partitions, const std::string& by) override {
-    if (!context_.json) return context_.diagnostics.detail(fmt::format("made topic '{}' for a client", topic));
+    if (!context_.json)
+      return context_.diagnostics.detail(fmt::format("made topic '{}' for a client", topic));
     event("topic_created",
           [&](JsonLine& line) { line.text("topic", topic).number("partitions", partitions).text("by", by); });
   }
@@ -167,7 +170,8 @@ class ServeReport final : public net::ServerEvents {
   void connection(std::string_view listener, const std::string& client, bool open) override {
     if (!context_.diagnostics.is_verbose()) return;
     if (!context_.json)
-      return context_.diagnostics.detail(fmt::format("{} {} {}", listener, client, open ? "connected" : "gone"));
+      return context_.diagnostics.detail(
+          fmt::format("{} {} {}", listener, client, open ? "connected" : "gone"));
     event("connection", [&](JsonLine& line) {
       line.text("listener", listener).text("client", client).boolean("open", open);
     });

@@ -170,7 +170,8 @@ void Connection::check(std::int64_t now_ms) {
   if (closed_) return;
   if (!out_.empty() && now_ms - last_out_ms_ > kStalledSendMs) return close();
   if (!input_.empty() && takes_more() && now_ms - last_in_ms_ > stall_limit_ms()) return close();
-  if (!busy() && out_.empty() && now_ms - std::max(last_in_ms_, last_out_ms_) > host_.options().idle_connection_ms)
+  if (!busy() && out_.empty() &&
+      now_ms - std::max(last_in_ms_, last_out_ms_) > host_.options().idle_connection_ms)
     return close();
   resume();
 }

@@ -24,7 +24,8 @@ class BatchMaker {
 
   void add(const RecordView& record, const JsonFields& fields) {
     const std::size_t size = record.key.value_or("").size() + record.value.value_or("").size();
-    if (open_ && (!goes_on(record, fields) || builder_.size_with(size) > kBatchHeader + kBatchRecords)) close();
+    if (open_ && (!goes_on(record, fields) || builder_.size_with(size) > kBatchHeader + kBatchRecords))
+      close();
     if (!open_) begin(record.offset, fields);
     const auto delta = static_cast<std::int32_t>(record.offset - first_);
     if (fields.control == JsonControl::none) {
@@ -88,7 +89,8 @@ class BatchMaker {
 
 }  // namespace
 
-std::shared_ptr<JsonBatches::Stretch> JsonBatches::find(const Partition& partition, Offset from, Offset below) {
+std::shared_ptr<JsonBatches::Stretch> JsonBatches::find(const Partition& partition, Offset from,
+                                                        Offset below) {
   const std::lock_guard lock(mutex_);
   for (auto at = kept_.begin(); at != kept_.end(); ++at) {
     const Stretch& stretch = **at;
@@ -125,10 +127,10 @@ std::shared_ptr<JsonBatches::Stretch> JsonBatches::convert(Partition& partition,
   while (!full && cursor.next(chunk)) {
     for (const tk::Stretch& part : chunk.scan.stretches) {
       if (part.kind == StretchKind::damage) {
-        service_.warn(Error(ErrorCode::corrupt_message,
-                            fmt::format("{}: {} at byte {}", fault_name(part.fault.kind), part.fault.detail,
-                                        part.position))
-                          .at(chunk.segment->log_path, part.position));
+        service_.warn(
+            Error(ErrorCode::corrupt_message, fmt::format("{}: {} at byte {}", fault_name(part.fault.kind),
+                                                          part.fault.detail, part.position))
+                .at(chunk.segment->log_path, part.position));
       }
       if (part.kind != StretchKind::units) continue;
       walk_units(
@@ -145,9 +147,8 @@ std::shared_ptr<JsonBatches::Stretch> JsonBatches::convert(Partition& partition,
               stretch->bytes.append(unit);
               if (maker.first_size == 0) maker.first_size = unit.size();
             } else {
-              const Fault fault = decoder.decode(unit, info, [&](const RecordView& record) {
-                maker.add(record, decoder.json().fields());
-              });
+              const Fault fault = decoder.decode(
+                  unit, info, [&](const RecordView& record) { maker.add(record, decoder.json().fields()); });
               if (fault) return;
             }
             stretch->next = info.last_offset + 1;

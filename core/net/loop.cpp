@@ -80,8 +80,8 @@ struct Loop::Watch::Impl {
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 
   void wait(asio::posix::stream_descriptor::wait_type type, Task task) {
-    descriptor.async_wait(type, [task = std::move(task), still = std::weak_ptr<bool>(alive)](
-                                    const boost::system::error_code& error) {
+    descriptor.async_wait(type, [task = std::move(task),
+                                 still = std::weak_ptr<bool>(alive)](const boost::system::error_code& error) {
       if (!error && !still.expired()) task();
     });
   }

@@ -1,5 +1,5 @@
-// One partition as the server has it: where its log begins and ends, which bytes of which file hold an offset,
-// who waits for it to grow, and the one writer.
+// One partition as the server has it: where its log begins and ends, which bytes of which file hold an
+// offset, who waits for it to grow, and the one writer.
 //
 // Two sides. What a reader needs (segments, ends, places of offsets) lies under a mutex that is never held
 // over anything slow, so the loop may ask at any time. Everything that may block runs in the partition's
@@ -60,7 +60,8 @@ struct PartitionEdges {
   Offset stable;
 };
 
-/// A place where a unit begins. It holds as long as the log has the shape that it had (compaction, retention).
+/// A place where a unit begins. It holds as long as the log has the shape that it had (compaction,
+/// retention).
 struct Place {
   Offset segment;
   std::uint64_t position = 0;

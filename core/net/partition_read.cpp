@@ -29,7 +29,8 @@ bool read_now(File& file, std::uint64_t position, MutableBytes to) {
   iovec part{to.data(), to.size()};
   ssize_t got = ::preadv2(number, &part, 1, static_cast<off_t>(position), RWF_NOWAIT);
   // A file system without it: the loop may have to wait.
-  if (got < 0 && errno == EOPNOTSUPP) got = ::pread(number, to.data(), to.size(), static_cast<off_t>(position));
+  if (got < 0 && errno == EOPNOTSUPP)
+    got = ::pread(number, to.data(), to.size(), static_cast<off_t>(position));
   return got == static_cast<ssize_t>(to.size());
 }
 
@@ -48,8 +49,9 @@ std::vector<TxnIndexEntry> read_txn_index(FileSystem& fs, const SegmentFile& seg
   const ByteView bytes = as_bytes(text);
   for (std::size_t at = 0; bytes.size() - at >= TxnIndexEntry::kSize; at += TxnIndexEntry::kSize) {
     const std::uint8_t* const entry = bytes.data() + at;
-    entries.push_back({ProducerId(load_be<std::int64_t>(entry + 2)), Offset(load_be<std::int64_t>(entry + 10)),
-                       Offset(load_be<std::int64_t>(entry + 18)), Offset(load_be<std::int64_t>(entry + 26))});
+    entries.push_back({ProducerId(load_be<std::int64_t>(entry + 2)),
+                       Offset(load_be<std::int64_t>(entry + 10)), Offset(load_be<std::int64_t>(entry + 18)),
+                       Offset(load_be<std::int64_t>(entry + 26))});
   }
   return entries;
 }
@@ -314,7 +316,8 @@ std::optional<Partition::Slice> Partition::slice(const Want& want) {
     result.pieces.push_back(Piece::of(std::move(copy)));
   } else {
     std::uint8_t last = 0;
-    if (!read_now(*file, place.position, {&last, 1}) || !read_now(*file, place.position + take - 1, {&last, 1}))
+    if (!read_now(*file, place.position, {&last, 1}) ||
+        !read_now(*file, place.position + take - 1, {&last, 1}))
       return std::nullopt;
     result.pieces.push_back(Piece::of(file, place.position, take));
   }
@@ -323,7 +326,8 @@ std::optional<Partition::Slice> Partition::slice(const Want& want) {
 }
 
 // The next fetch begins behind the last whole unit of this one: its place is remembered.
-void Partition::walk_on(const std::shared_ptr<File>& file, const Place& from, std::uint64_t to, Slice& slice) {
+void Partition::walk_on(const std::shared_ptr<File>& file, const Place& from, std::uint64_t to,
+                        Slice& slice) {
   std::uint64_t at = from.position;
   std::array<std::uint8_t, kUnitHead> bytes;
   const Buffer* const copy = slice.pieces.front().file ? nullptr : &slice.pieces.front().bytes;
@@ -350,7 +354,8 @@ void Partition::walk_on(const std::shared_ptr<File>& file, const Place& from, st
   if (!slice.next || at > to) return;
   const std::lock_guard lock(mutex_);
   const Segment* const segment = segment_at(from.segment);
-  if (at == to && segment != nullptr && at < segment->file.size) remember(*slice.next, {from.segment, at, shape_});
+  if (at == to && segment != nullptr && at < segment->file.size)
+    remember(*slice.next, {from.segment, at, shape_});
 }
 
 // ---- other processes
@@ -360,7 +365,8 @@ void Partition::noticed(bool listed) {
   if (!listed) {
     // Mostly it was our own writer.
     const std::lock_guard lock(mutex_);
-    if (!segments_.empty() && segments_.back().open && segments_.back().open->size() == segments_.back().file.size)
+    if (!segments_.empty() && segments_.back().open &&
+        segments_.back().open->size() == segments_.back().file.size)
       return;
   }
   if (look_pending_.exchange(true)) return;
@@ -403,7 +409,8 @@ void Partition::look_again(bool listed) {
   changed();
 }
 
-// Scans what lies behind the known end of the active segment. The mutex is held only to take in what was found.
+// Scans what lies behind the known end of the active segment. The mutex is held only to take in what was
+// found.
 void Partition::take_in_tail(SegmentFile active, std::uint64_t size) {
   struct Found {
     UnitInfo info;

@@ -97,7 +97,8 @@ AppendResult Partition::append_one(Append& append) {
   if (log_->active_base() == segment && result.info) {
     {
       const std::lock_guard lock(mutex_);
-      if (!segments_.empty() && segments_.back().file.base == segment && segments_.back().file.size == before) {
+      if (!segments_.empty() && segments_.back().file.base == segment &&
+          segments_.back().file.size == before) {
         remember(end, {segment, before, shape_});
         take_in(result.unit, *result.info);
         segments_.back().file.size = log_->active_size();
@@ -157,7 +158,8 @@ void Partition::drain_round(std::vector<Append>& batch) {
   if (unforced_) flush_later();
 }
 
-// What reached the file whole is taken in, what is torn is cut; if that fails, too, the next append opens anew.
+// What reached the file whole is taken in, what is torn is cut; if that fails, too, the next append opens
+// anew.
 void Partition::after_failure() {
   try {
     log_->settle();

@@ -18,9 +18,7 @@ struct Piece {
   std::uint64_t position = 0;
   std::uint64_t length = 0;
 
-  [[nodiscard]] std::size_t size() const {
-    return file ? static_cast<std::size_t>(length) : bytes.size();
-  }
+  [[nodiscard]] std::size_t size() const { return file ? static_cast<std::size_t>(length) : bytes.size(); }
   static Piece of(std::shared_ptr<File> from, std::uint64_t at, std::uint64_t count) {
     Piece piece;
     piece.file = std::move(from);

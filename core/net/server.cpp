@@ -86,10 +86,13 @@ class Server final : public ConnectionHost {
  public:
   Server(FileSystem& fs, const Clock& clock, ServerOptions options, ServerEvents& events,
          const std::atomic<int>& interrupted)
-      : begun_ms_(monotonic_ms()), interrupted_(interrupted), service_(fs, clock, std::move(options), events) {
+      : begun_ms_(monotonic_ms()),
+        interrupted_(interrupted),
+        service_(fs, clock, std::move(options), events) {
     const std::int64_t descriptors = raise_descriptor_limit();
-    most_connections_ = std::max<std::int64_t>(
-        16, std::min(service_.options().max_connections, descriptors - std::min<std::int64_t>(1024, descriptors / 2)));
+    most_connections_ =
+        std::max<std::int64_t>(16, std::min(service_.options().max_connections,
+                                            descriptors - std::min<std::int64_t>(1024, descriptors / 2)));
     service_.host().opened = [this](const std::shared_ptr<Partition>& partition) { watch(partition); };
     directory_.emplace(service_.loop());
   }
@@ -154,8 +157,8 @@ class Server final : public ConnectionHost {
       if (to.empty()) to = listener->address.text();
     }
     const std::string text =
-        fmt::format("{{\"pid\":{},\"kafka\":\"{}\",\"http\":\"{}\",\"started_ms\":{}}}\n", ::getpid(), kafka, http,
-                    service_.clock().now_ms());
+        fmt::format("{{\"pid\":{},\"kafka\":\"{}\",\"http\":\"{}\",\"started_ms\":{}}}\n", ::getpid(), kafka,
+                    http, service_.clock().now_ms());
     const auto file =
         service_.fs().open(join_path(service_.options().directory, kServeLockFile), OpenMode::create);
     file->truncate(0);
@@ -163,7 +166,8 @@ class Server final : public ConnectionHost {
   }
 
   void accept_on(Listener& listener) {
-    if (!listener.watch) listener.watch = std::make_unique<Loop::Watch>(service_.loop(), listener.socket.get());
+    if (!listener.watch)
+      listener.watch = std::make_unique<Loop::Watch>(service_.loop(), listener.socket.get());
     listener.watch->when_readable([this, &listener] {
       accept_all(listener);
       if (!service_.draining()) accept_on(listener);
@@ -233,17 +237,19 @@ class Server final : public ConnectionHost {
   void watch(const std::shared_ptr<Partition>& partition) {
     if (partition->is_deleted()) return;
     const std::weak_ptr<Partition> weak = partition;
-    const bool watched = directory_->add(partition->info().directory, [weak](const DirectoryEvents::Event& event) {
-      const auto mine = weak.lock();
-      if (!mine) return;
-      if (event.name.empty() || event.name.ends_with(".log") || event.name.ends_with(".swap"))
-        mine->noticed(event.listed);
-    });
+    const bool watched =
+        directory_->add(partition->info().directory, [weak](const DirectoryEvents::Event& event) {
+          const auto mine = weak.lock();
+          if (!mine) return;
+          if (event.name.empty() || event.name.ends_with(".log") || event.name.ends_with(".swap"))
+            mine->noticed(event.listed);
+        });
     if (watched) return;
     polled_.push_back(partition);
     if (std::exchange(warned_of_watches_, true)) return;
-    service_.warn(Error(ErrorCode::storage_error,
-                        "no watch is left for some partitions: they are looked at every 100 ms for other writers"));
+    service_.warn(
+        Error(ErrorCode::storage_error,
+              "no watch is left for some partitions: they are looked at every 100 ms for other writers"));
     poll();
   }
 

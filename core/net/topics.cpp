@@ -175,7 +175,8 @@ std::unique_ptr<PartitionLog> Topics::open_log(const PartitionInfo& partition) {
   const std::lock_guard lock(store_mutex_);
   const TopicInfo* topic = store_.find(partition.topic);
   if (topic == nullptr) {
-    throw Error(ErrorCode::unknown_topic_or_partition, fmt::format("there is no topic '{}'", partition.topic));
+    throw Error(ErrorCode::unknown_topic_or_partition,
+                fmt::format("there is no topic '{}'", partition.topic));
   }
   return store_.open_for_append(*topic, partition.partition);
 }
@@ -226,7 +227,8 @@ std::string Topics::cluster_id() {
   const auto lock = lock_topics_file(fs_, options_.directory, options_.lock_wait);
   TopicsFile file = read_topics_file(fs_, options_.directory);
   if (std::string id = known(file); !id.empty()) return id;
-  auto others = file.others.empty() ? nlohmann::ordered_json::object() : nlohmann::ordered_json::parse(file.others);
+  auto others =
+      file.others.empty() ? nlohmann::ordered_json::object() : nlohmann::ordered_json::parse(file.others);
   const std::string id = Uuid::random().text();
   others["cluster_id"] = id;
   file.others = others.dump();

@@ -33,7 +33,8 @@ net::AppendResult check_head(BatchInput& input, const AppendConfig& config, Unit
   const std::int8_t magic = static_cast<std::int8_t>(bytes[kMagicPosition]);
   if (magic < 0 || magic > 2) return refused(kCorruptMessage, fmt::format("magic {} is not known", magic));
   if (magic < 2) return refused(kInvalidRecord, "messages of the formats before 0.11 are not taken");
-  if (size < static_cast<std::int64_t>(kBatchHeader)) return refused(kCorruptMessage, "the batch is shorter than its header");
+  if (size < static_cast<std::int64_t>(kBatchHeader))
+    return refused(kCorruptMessage, "the batch is shorter than its header");
   if (size > static_cast<std::int64_t>(bytes.size())) return refused(kInvalidRecord, "the batch is cut");
   const ByteView rest = bytes.subspan(static_cast<std::size_t>(size));
   if (rest.size() >= kUnitPrefix) {
@@ -43,7 +44,8 @@ net::AppendResult check_head(BatchInput& input, const AppendConfig& config, Unit
   }
   input.bytes = input.bytes.first(static_cast<std::size_t>(size));
   info = read_batch_header(input.bytes.data());
-  if (check_unit(input.bytes, UnitKind::batch)) return refused(kCorruptMessage, "the batch's checksum is wrong");
+  if (check_unit(input.bytes, UnitKind::batch))
+    return refused(kCorruptMessage, "the batch's checksum is wrong");
   if (size > config.log.max_message_bytes)
     return refused(kMessageTooLarge, fmt::format("the batch has {} bytes, at most {} are taken", size,
                                                  config.log.max_message_bytes));
@@ -65,8 +67,8 @@ net::AppendResult check_head(BatchInput& input, const AppendConfig& config, Unit
 net::AppendResult unreadable(ByteView batch, const UnitInfo& info, const Fault& fault) {
   if (info.compressed()) {
     Decompressor decompressor;
-    const Decompressed plain = decompressor.decompress(static_cast<Codec>(info.codec_bits()),
-                                                       batch.subspan(kBatchHeader));
+    const Decompressed plain =
+        decompressor.decompress(static_cast<Codec>(info.codec_bits()), batch.subspan(kBatchHeader));
     if (plain.error != nullptr) return refused(kCorruptMessage, plain.error);
   }
   return refused(kInvalidRecord, fault.detail);
@@ -92,7 +94,8 @@ net::AppendResult check_batch(BatchInput& input, const AppendConfig& config, std
   thread_local RecordDecoder decoder;
   const bool client_time = config.log.timestamp_type == TimestampType::create_time;
   const std::int64_t oldest = config.before_max_ms > now_ms ? INT64_MIN : now_ms - config.before_max_ms;
-  const std::int64_t newest = config.after_max_ms > INT64_MAX - now_ms ? INT64_MAX : now_ms + config.after_max_ms;
+  const std::int64_t newest =
+      config.after_max_ms > INT64_MAX - now_ms ? INT64_MAX : now_ms + config.after_max_ms;
   std::int32_t index = 0;
   bool misplaced = false;
   std::int64_t max_timestamp = kNoTimestamp;
@@ -231,8 +234,9 @@ net::AppendResult append_batch(PartitionLog& log, const BatchInput& input, const
       return result;
     }
     if (admission.verdict != Admission::Verdict::append) {
-      const Error error = admission_error(admission, {info.producer_id, info.producer_epoch, info.base_sequence,
-                                                      info.last_sequence(), info.transactional});
+      const Error error =
+          admission_error(admission, {info.producer_id, info.producer_epoch, info.base_sequence,
+                                      info.last_sequence(), info.transactional});
       return refused(error_of(error), error.message());
     }
   }

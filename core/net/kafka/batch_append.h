@@ -30,7 +30,8 @@ struct BatchInput {
 
 /// Looks at everything that can be judged without the log. On success `bytes` is cut to the batch, and `info`
 /// is its header.
-net::AppendResult check_batch(BatchInput& input, const AppendConfig& config, std::int64_t now_ms, UnitInfo& info);
+net::AppendResult check_batch(BatchInput& input, const AppendConfig& config, std::int64_t now_ms,
+                              UnitInfo& info);
 
 /// Appends a checked batch to the log, whose turn is held: as it is, encoded anew, or as json records.
 net::AppendResult append_batch(PartitionLog& log, const BatchInput& input, const UnitInfo& info,

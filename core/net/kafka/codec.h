@@ -86,9 +86,11 @@ concept Array = detail::IsVector<T>::value;
 template <class T>
 concept Nullable = detail::IsOptional<T>::value;
 template <class T>
-concept Struct = requires(const T& t) { t == t; } && std::is_class_v<T> && !Array<T> && !Nullable<T> &&
-                 !std::same_as<T, std::string> && !std::same_as<T, Uuid> && !std::same_as<T, Bytes> &&
-                 !std::same_as<T, Records>;
+concept Struct = requires(const T& t) {
+  t == t;
+}
+&&std::is_class_v<T> && !Array<T> && !Nullable<T> && !std::same_as<T, std::string> &&
+    !std::same_as<T, Uuid> && !std::same_as<T, Bytes> && !std::same_as<T, Records>;
 
 /// What the elements of one request may take in memory: some ten times the largest that a client sends, and
 /// no frame of tiny elements gets the process to allocate many times its own size.
@@ -338,8 +340,8 @@ struct RequestHeader {
 };
 
 /// The first 8 bytes and the client id; `flexible` says whether tagged fields follow. Nothing: malformed.
-std::optional<RequestHeader> read_request_header(ByteView frame, bool (*flexible)(std::int16_t key,
-                                                                                  std::int16_t version),
+std::optional<RequestHeader> read_request_header(ByteView frame,
+                                                 bool (*flexible)(std::int16_t key, std::int16_t version),
                                                  std::size_t& size);
 
 /// Reads a request's body; nothing if it is malformed. Bytes behind a whole body are tolerated, as a broker

@@ -11,14 +11,15 @@ constexpr std::int8_t kBoolean = 1, kString = 2, kInt = 3, kLong = 5, kDouble = 
 
 std::int8_t type_of(std::string_view key) {
   using namespace std::string_view_literals;
-  constexpr std::array booleans = {"errors.deadletterqueue.group.enable"sv, "preallocate"sv,
-                                   "remote.log.copy.disable"sv, "remote.log.delete.on.disable"sv,
-                                   "remote.storage.enable"sv, "unclean.leader.election.enable"sv,
-                                   "message.downconversion.enable"sv};
-  constexpr std::array ints = {"compression.gzip.level"sv, "compression.lz4.level"sv, "compression.zstd.level"sv,
-                               "index.interval.bytes"sv,   "max.message.bytes"sv,     "min.insync.replicas"sv,
-                               "segment.bytes"sv,          "segment.index.bytes"sv,   "internal.segment.bytes"sv,
-                               "max.decompressed.message.bytes"sv};
+  constexpr std::array booleans = {
+      "errors.deadletterqueue.group.enable"sv, "preallocate"sv,           "remote.log.copy.disable"sv,
+      "remote.log.delete.on.disable"sv,        "remote.storage.enable"sv, "unclean.leader.election.enable"sv,
+      "message.downconversion.enable"sv};
+  constexpr std::array ints = {"compression.gzip.level"sv, "compression.lz4.level"sv,
+                               "compression.zstd.level"sv, "index.interval.bytes"sv,
+                               "max.message.bytes"sv,      "min.insync.replicas"sv,
+                               "segment.bytes"sv,          "segment.index.bytes"sv,
+                               "internal.segment.bytes"sv, "max.decompressed.message.bytes"sv};
   constexpr std::array lists = {"cleanup.policy"sv, "follower.replication.throttled.replicas"sv,
                                 "leader.replication.throttled.replicas"sv};
   constexpr std::array texts = {"compression.type"sv, "message.timestamp.type"sv, "message.format.version"sv};

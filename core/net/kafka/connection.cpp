@@ -30,8 +30,8 @@ KafkaConnection::KafkaConnection(net::ConnectionHost& host, net::Service& servic
     : Connection(host, std::move(socket), peer, local), service_(service), peer_{peer, local} {}
 
 void KafkaConnection::complain(const std::string& what) {
-  service_.warn(Error(ErrorCode::invalid_request, fmt::format("{}: {}; the connection is closed",
-                                                              peer_.address.text(), what)));
+  service_.warn(Error(ErrorCode::invalid_request,
+                      fmt::format("{}: {}; the connection is closed", peer_.address.text(), what)));
 }
 
 std::size_t KafkaConnection::consume(ByteView input) {
@@ -85,19 +85,19 @@ bool KafkaConnection::take_frame(ByteView frame) {
   }
   ++service_.requests;
   if (service_.options().log_requests) {
-    service_.events().request(fmt::format("{} {} v{} correlation {} client '{}' {} bytes",
-                                          peer_.address.text(), api->name, header->api_version,
-                                          header->correlation_id, printable(header->client_id.value_or("")),
-                                          frame.size()));
+    service_.events().request(fmt::format(
+        "{} {} v{} correlation {} client '{}' {} bytes", peer_.address.text(), api->name, header->api_version,
+        header->correlation_id, printable(header->client_id.value_or("")), frame.size()));
   }
   const std::weak_ptr<KafkaConnection> self = std::static_pointer_cast<KafkaConnection>(shared_from_this());
   const std::weak_ptr<Slot> weak = slot;
-  slot->call = std::make_shared<Call>(
-      service_, peer_, *header, std::move(kept), body, [self, weak](Call::Outcome outcome) {
-        const auto connection = self.lock();
-        const auto mine = weak.lock();
-        if (connection && mine) connection->finished(mine, std::move(outcome));
-      });
+  slot->call = std::make_shared<Call>(service_, peer_, *header, std::move(kept), body,
+                                      [self, weak](Call::Outcome outcome) {
+                                        const auto connection = self.lock();
+                                        const auto mine = weak.lock();
+                                        if (connection && mine)
+                                          connection->finished(mine, std::move(outcome));
+                                      });
   slots_.push_back(slot);
   const CallPtr call = slot->call;
   api->run(call);

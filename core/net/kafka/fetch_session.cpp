@@ -84,8 +84,8 @@ std::int32_t FetchSessions::new_id() {
 FetchSessionPtr FetchSessions::make(std::list<FetchEntry> entries, bool by_id, std::int64_t now_ms) {
   if (entries.empty()) return nullptr;
   while (sessions_.size() >= kMostSessions || partitions_ + entries.size() > kMostPartitions) {
-    const auto oldest = std::ranges::min_element(
-        sessions_, {}, [](const auto& entry) { return entry.second->last_used_ms; });
+    const auto oldest =
+        std::ranges::min_element(sessions_, {}, [](const auto& entry) { return entry.second->last_used_ms; });
     if (oldest == sessions_.end() || now_ms - oldest->second->last_used_ms < kIdleMs) return nullptr;
     close(oldest->first);
   }

@@ -33,8 +33,8 @@ void add_features(ApiVersionsResponse& answer, std::int16_t version) {
 }
 
 std::int16_t judge(const ApiVersionsRequest& request, const Call& call) {
-  if (call.version() >= 3 &&
-      (!is_software_name(request.client_software_name) || !is_software_name(request.client_software_version))) {
+  if (call.version() >= 3 && (!is_software_name(request.client_software_name) ||
+                              !is_software_name(request.client_software_version))) {
     return kInvalidRequest;
   }
   if (call.version() < 5) return kNone;
@@ -64,8 +64,8 @@ MetadataTopic describe(const net::Topic& topic, const Call& call, bool operation
   return out;
 }
 
-MetadataTopic describe_asked(const MetadataRequest::Topic& asked, const net::Catalog& catalog, const Call& call,
-                             bool operations) {
+MetadataTopic describe_asked(const MetadataRequest::Topic& asked, const net::Catalog& catalog,
+                             const Call& call, bool operations) {
   const bool by_id = !asked.name;
   const FoundTopic found = find_topic(catalog, by_id, asked.name.value_or(""), asked.topic_id);
   if (found.topic) return describe(*found.topic, call, operations);
@@ -91,7 +91,8 @@ void answer_metadata(const CallPtr& call, const MetadataRequest& request) {
   const bool operations = request.include_topic_authorized_operations;
   const bool all = !request.topics || (call->version() == 0 && request.topics->empty());
   if (all) {
-    for (const auto& [name, topic] : catalog->topics()) answer.topics.push_back(describe(*topic, *call, operations));
+    for (const auto& [name, topic] : catalog->topics())
+      answer.topics.push_back(describe(*topic, *call, operations));
   } else {
     for (const MetadataRequest::Topic& asked : *request.topics) {
       answer.topics.push_back(describe_asked(asked, *catalog, *call, operations));
@@ -103,7 +104,8 @@ void answer_metadata(const CallPtr& call, const MetadataRequest& request) {
 
 }  // namespace
 
-void when_all_open(const std::vector<std::shared_ptr<net::Partition>>& partitions, std::function<void()> then) {
+void when_all_open(const std::vector<std::shared_ptr<net::Partition>>& partitions,
+                   std::function<void()> then) {
   const auto left = std::make_shared<std::size_t>(1);
   const auto count_down = [left, then = std::move(then)] {
     if (--*left == 0) then();
@@ -128,7 +130,8 @@ void handle_api_versions(const CallPtr& call) {
   if (!request) return call->close();
   answer.error_code = judge(*request, *call);
   if (answer.error_code == kNone) {
-    for (const ApiRow& api : apis()) answer.api_keys.push_back({api.type.key, api.advertised_from, api.type.last});
+    for (const ApiRow& api : apis())
+      answer.api_keys.push_back({api.type.key, api.advertised_from, api.type.last});
     if (call->version() >= 3) add_features(answer, call->version());
   } else {
     call->note_error(answer.error_code);
@@ -139,7 +142,8 @@ void handle_api_versions(const CallPtr& call) {
 void handle_metadata(const CallPtr& call, MetadataRequest request) {
   if (request.topics) {
     for (MetadataRequest::Topic& topic : *request.topics) {
-      const bool wrong = topic.name ? !topic.topic_id.is_zero() && call->version() < 12 : topic.topic_id.is_zero();
+      const bool wrong =
+          topic.name ? !topic.topic_id.is_zero() && call->version() < 12 : topic.topic_id.is_zero();
       if (!wrong && (topic.name || call->version() >= 12)) continue;
       MetadataResponse refused;
       refused.error_code = kInvalidRequest;
@@ -260,13 +264,15 @@ void handle_describe_log_dirs(const CallPtr& call, DescribeLogDirsRequest reques
     for (const auto& topic : *request.topics) {
       const auto found = catalog->find(topic.topic);
       for (const std::int32_t number : topic.partitions) {
-        if (found && found->partition(number)) asked->push_back({topic.topic, number, found->partition(number)});
+        if (found && found->partition(number))
+          asked->push_back({topic.topic, number, found->partition(number)});
       }
     }
   } else {
     for (const auto& [name, topic] : catalog->topics()) {
       for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
-        if (topic->partitions[i]) asked->push_back({name, static_cast<std::int32_t>(i), topic->partitions[i]});
+        if (topic->partitions[i])
+          asked->push_back({name, static_cast<std::int32_t>(i), topic->partitions[i]});
       }
     }
   }
@@ -306,7 +312,8 @@ void handle_elect_leaders(const CallPtr& call, ElectLeadersRequest request) {
       for (const std::int32_t number : topic.partitions) {
         auto& partition = row.partition_result.emplace_back();
         partition.partition_id = number;
-        partition.error_code = found && found->partition(number) ? kElectionNotNeeded : kUnknownTopicOrPartition;
+        partition.error_code =
+            found && found->partition(number) ? kElectionNotNeeded : kUnknownTopicOrPartition;
         call->note_error(partition.error_code);
       }
     }

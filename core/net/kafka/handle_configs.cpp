@@ -20,9 +20,10 @@ std::vector<ConfigRow> broker_rows(const net::Service& service) {
   constexpr std::int8_t boolean = 1, text = 2, whole = 3, large = 5;
   return {
       {"advertised.listeners", options.advertise ? options.advertise->text() : "", !options.advertise, text},
-      {"auto.create.topics.enable", flag(options.auto_create && !options.read_only), options.auto_create, boolean},
-      {"connections.max.idle.ms", std::to_string(options.idle_connection_ms), options.idle_connection_ms == 600000,
-       large},
+      {"auto.create.topics.enable", flag(options.auto_create && !options.read_only), options.auto_create,
+       boolean},
+      {"connections.max.idle.ms", std::to_string(options.idle_connection_ms),
+       options.idle_connection_ms == 600000, large},
       {"default.replication.factor", "1", true, whole},
       {"group.initial.rebalance.delay.ms", std::to_string(options.rebalance_delay_ms), false, whole},
       {"log.dirs", options.directory, false, text},
@@ -44,7 +45,8 @@ void describe(const Call& call, const DescribeConfigsRequest::Resource& asked, R
   if (asked.resource_type == kTopicResource) {
     const auto topic = call.service().catalog()->find(asked.resource_name);
     if (!topic) {
-      out.error_code = topic_name_fault(asked.resource_name) != nullptr ? kInvalidTopic : kUnknownTopicOrPartition;
+      out.error_code =
+          topic_name_fault(asked.resource_name) != nullptr ? kInvalidTopic : kUnknownTopicOrPartition;
       out.error_message = "there is no such topic";
       return;
     }
@@ -53,8 +55,8 @@ void describe(const Call& call, const DescribeConfigsRequest::Resource& asked, R
     const std::string id = std::to_string(call.service().options().node_id);
     if (!asked.resource_name.empty() && asked.resource_name != id) {
       out.error_code = kInvalidRequest;
-      out.error_message = fmt::format("Unexpected broker id, expected {} or empty string, but received {}", id,
-                                      asked.resource_name);
+      out.error_message = fmt::format("Unexpected broker id, expected {} or empty string, but received {}",
+                                      id, asked.resource_name);
       return;
     }
     rows = broker_rows(call.service());
@@ -97,9 +99,12 @@ void check(const net::Service& service, Alteration& alteration) {
     alteration.message = std::move(message);
   };
   if (service.options().read_only) return refuse(kPolicyViolation, "the server is read-only");
-  if (alteration.type == kBrokerResource) return refuse(kPolicyViolation, "the broker's configs are options of tk");
-  if (alteration.type != kTopicResource) return refuse(kInvalidRequest, "only topics have configs that change");
-  if (!service.catalog()->find(alteration.name)) return refuse(kUnknownTopicOrPartition, "there is no such topic");
+  if (alteration.type == kBrokerResource)
+    return refuse(kPolicyViolation, "the broker's configs are options of tk");
+  if (alteration.type != kTopicResource)
+    return refuse(kInvalidRequest, "only topics have configs that change");
+  if (!service.catalog()->find(alteration.name))
+    return refuse(kUnknownTopicOrPartition, "there is no such topic");
   try {
     check_configs(alteration.set);
     for (const std::string& key : alteration.unset) check_config_key(key);

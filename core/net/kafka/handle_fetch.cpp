@@ -130,7 +130,8 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
     net::Partition::Want want;
     want.offset = Offset(part.entry.fetch_offset);
     want.below = committed_ ? part.edges.stable : part.edges.end;
-    want.max_bytes = std::min<std::uint64_t>(left, static_cast<std::uint64_t>(std::max(part.entry.max_bytes, 0)));
+    want.max_bytes =
+        std::min<std::uint64_t>(left, static_cast<std::uint64_t>(std::max(part.entry.max_bytes, 0)));
     want.whole_first = first;
     if (want.offset >= want.below) return true;
     if (part.partition->format() == TopicFormat::json || call_->service().host().skips_damage)
@@ -148,7 +149,8 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
 
   bool take_converted(Part& part, const net::Partition::Want& want) {
     if (!part.converted) {
-      part.converted = call_->service().part<net::JsonBatches>().find(*part.partition, want.offset, want.below);
+      part.converted =
+          call_->service().part<net::JsonBatches>().find(*part.partition, want.offset, want.below);
     }
     if (!part.converted) return false;
     const auto size = part.converted->bytes.size();
@@ -370,7 +372,8 @@ void handle_fetch(const CallPtr& call, FetchRequest request) {
     call->note_error(kInvalidRequest);
     return call->answer(refused);
   }
-  FetchPlan plan = plan_fetch(call->service().part<FetchSessions>(), request, call->version() >= 13, monotonic_ms());
+  FetchPlan plan =
+      plan_fetch(call->service().part<FetchSessions>(), request, call->version() >= 13, monotonic_ms());
   if (plan.error != kNone) {
     refused.error_code = plan.error;
     call->note_error(plan.error);

@@ -12,8 +12,8 @@ namespace {
 using Asked = ListOffsetsRequest::Topic::Partition;
 using Row = ListOffsetsResponse::Topic::Partition;
 
-constexpr std::int64_t kLatest = -1, kEarliest = -2, kMaxTimestamp = -3, kEarliestLocal = -4, kLatestTiered = -5,
-                       kEarliestPending = -6;
+constexpr std::int64_t kLatest = -1, kEarliest = -2, kMaxTimestamp = -3, kEarliestLocal = -4,
+                       kLatestTiered = -5, kEarliestPending = -6;
 
 struct Question {
   std::shared_ptr<net::Partition> partition;
@@ -40,13 +40,18 @@ bool answer_now(const net::Partition& partition, std::int64_t timestamp, bool co
     return true;
   };
   switch (timestamp) {
-    case kLatest: return say(committed ? edges.stable : edges.end);
+    case kLatest:
+      return say(committed ? edges.stable : edges.end);
     case kEarliest:
-    case kEarliestLocal: return say(edges.start);
+    case kEarliestLocal:
+      return say(edges.start);
     case kLatestTiered:
-    case kEarliestPending: return true;
-    case kMaxTimestamp: return edges.start == edges.end;
-    default: break;
+    case kEarliestPending:
+      return true;
+    case kMaxTimestamp:
+      return edges.start == edges.end;
+    default:
+      break;
   }
   if (timestamp < 0) row.error_code = kUnsupportedVersion;
   return timestamp < 0;
@@ -80,7 +85,8 @@ void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request) {
       }
       call->note_error(row.error_code);
       if (row.error_code != kNone) continue;
-      questions->push_back({partition, answer->topics.size() - 1, rows.partitions.size() - 1, asked.timestamp});
+      questions->push_back(
+          {partition, answer->topics.size() - 1, rows.partitions.size() - 1, asked.timestamp});
       partitions.push_back(partition);
     }
   }
@@ -141,13 +147,15 @@ void handle_offset_for_leader_epoch(const CallPtr& call, OffsetForLeaderEpochReq
         row.leader_epoch = -1;
         row.end_offset = -1;
         const auto partition = found ? found->partition(asked.partition) : nullptr;
-        row.error_code = partition ? judge_epoch(*partition, asked.current_leader_epoch) : kUnknownTopicOrPartition;
+        row.error_code =
+            partition ? judge_epoch(*partition, asked.current_leader_epoch) : kUnknownTopicOrPartition;
         call->note_error(row.error_code);
         if (row.error_code != kNone) continue;
         LeaderEpochs epochs = partition->leader_epochs();
         if (epochs.empty()) epochs.assign(partition->leader_epoch(), partition->edges().start);
         if (asked.leader_epoch < 0 || asked.leader_epoch > partition->leader_epoch().value()) continue;
-        const LeaderEpochs::End end = epochs.end_offset_for(LeaderEpoch(asked.leader_epoch), partition->edges().end);
+        const LeaderEpochs::End end =
+            epochs.end_offset_for(LeaderEpoch(asked.leader_epoch), partition->edges().end);
         row.leader_epoch = end.epoch.value();
         row.end_offset = end.offset.value();
       }

@@ -80,7 +80,8 @@ void produce_one(const ProductionPtr& production, const ProduceRequest& request,
   if (!data.records.in) return refuse(*production, row(), kInvalidRecord, "no records");
   const AppendConfig config = append_config(topic.configs);
   if (request.acks == -1 && config.min_insync_replicas > 1)
-    return refuse(*production, row(), kNotEnoughReplicas, "the one replica is fewer than min.insync.replicas");
+    return refuse(*production, row(), kNotEnoughReplicas,
+                  "the one replica is fewer than min.insync.replicas");
 
   const std::shared_ptr<Buffer> frame = call->frame();
   // The records lie in the frame, which this request owns.
@@ -121,7 +122,8 @@ void handle_produce(const CallPtr& call, ProduceRequest request) {
     auto& rows = production->answer.responses.emplace_back();
     rows.name = topic.name;
     rows.topic_id = topic.topic_id;
-    for (const PartitionData& data : topic.partition_data) rows.partition_responses.emplace_back().index = data.index;
+    for (const PartitionData& data : topic.partition_data)
+      rows.partition_responses.emplace_back().index = data.index;
   }
   for (std::size_t t = 0; t < request.topic_data.size(); ++t) {
     const auto& topic = request.topic_data[t];

@@ -34,17 +34,20 @@ Refusal check_assignments(const NewRow& row, std::int32_t node, std::int32_t& pa
       return {kInvalidReplicaAssignment, fmt::format("there is one node, {}", node)};
   }
   partitions = static_cast<std::int32_t>(row.assignments.size());
-  if (*numbers.begin() != 0 || *numbers.rbegin() != partitions - 1 || numbers.size() != row.assignments.size())
+  if (*numbers.begin() != 0 || *numbers.rbegin() != partitions - 1 ||
+      numbers.size() != row.assignments.size())
     return {kInvalidReplicaAssignment, "partitions are numbered from 0 without a gap"};
   return {};
 }
 
-Refusal check_new(const net::Service& service, const net::Topics& topics, const NewRow& row, NewTopic& topic) {
+Refusal check_new(const net::Service& service, const net::Topics& topics, const NewRow& row,
+                  NewTopic& topic) {
   const net::ServerOptions& options = service.options();
   topic.name = row.name;
   topic.partitions = row.num_partitions == -1 ? options.partitions : row.num_partitions;
   topic.format = options.topic_format;
-  if (Refusal wrong = check_assignments(row, options.node_id, topic.partitions); wrong.code != kNone) return wrong;
+  if (Refusal wrong = check_assignments(row, options.node_id, topic.partitions); wrong.code != kNone)
+    return wrong;
   if (topic.partitions < 1) return {kInvalidPartitions, "a topic has at least one partition"};
   if (row.assignments.empty() && row.replication_factor != 1 && row.replication_factor != -1)
     return {kInvalidReplicationFactor, "there is one node, so the replication factor is 1"};
@@ -59,10 +62,12 @@ Refusal check_new(const net::Service& service, const net::Topics& topics, const 
   }
   if (!topics.serves(row.name)) return {kPolicyViolation, "this server does not serve topics of that name"};
   const auto catalog = service.catalog();
-  if (catalog->find(row.name)) return {kTopicAlreadyExists, fmt::format("Topic '{}' already exists.", row.name)};
+  if (catalog->find(row.name))
+    return {kTopicAlreadyExists, fmt::format("Topic '{}' already exists.", row.name)};
   for (const auto& [name, known] : catalog->topics()) {
     if (topic_names_collide(name, row.name))
-      return {kInvalidTopic, fmt::format("'{}' collides with '{}': '.' and '_' count as the same", row.name, name)};
+      return {kInvalidTopic,
+              fmt::format("'{}' collides with '{}': '.' and '_' count as the same", row.name, name)};
   }
   return {};
 }
@@ -125,7 +130,8 @@ void handle_create_topics(const CallPtr& call, CreateTopicsRequest request) {
         continue;
       }
       describe_made(row, topic, *catalog);
-      if (catalog->find(topic.name)) call->service().events().topic_created(topic.name, topic.partitions, "kafka");
+      if (catalog->find(topic.name))
+        call->service().events().topic_created(topic.name, topic.partitions, "kafka");
     }
     call->answer(*answer);
   };
@@ -207,7 +213,8 @@ void handle_create_partitions(const CallPtr& call, CreatePartitionsRequest reque
           } else if (topic.count <= now) {
             refuse_with(kInvalidPartitions, fmt::format("the topic has {} partitions already", now));
           } else if (topic.count - now > kMostNewPartitions) {
-            refuse_with(kPolicyViolation, fmt::format("one request makes at most {} partitions", kMostNewPartitions));
+            refuse_with(kPolicyViolation,
+                        fmt::format("one request makes at most {} partitions", kMostNewPartitions));
           } else if (!wanted->validate_only) {
             try {
               service.topics().alter(topic.name, topic.count, {}, {});
@@ -239,8 +246,8 @@ void handle_delete_records(const CallPtr& call, DeleteRecordsRequest request) {
     if (offset < -1) return {kOffsetOutOfRange, -1};
     const TopicInfo* const info = store.find(name);
     if (info == nullptr) return {kUnknownTopicOrPartition, -1};
-    const DeletedRecords done = tk::delete_records(store, *info, partition->info(),
-                                                   offset < 0 ? std::nullopt : std::optional(Offset(offset)), false);
+    const DeletedRecords done = tk::delete_records(
+        store, *info, partition->info(), offset < 0 ? std::nullopt : std::optional(Offset(offset)), false);
     changed->push_back(partition);
     return {kNone, done.to.value()};
   };

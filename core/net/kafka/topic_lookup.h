@@ -16,7 +16,8 @@ struct FoundTopic {
   std::int16_t error = kNone;
 };
 
-inline FoundTopic find_topic(const net::Catalog& catalog, bool by_id, const std::string& name, const Uuid& id) {
+inline FoundTopic find_topic(const net::Catalog& catalog, bool by_id, const std::string& name,
+                             const Uuid& id) {
   FoundTopic found;
   found.topic = by_id ? catalog.find(id) : catalog.find(name);
   if (!found.topic) found.error = by_id ? kUnknownTopicId : kUnknownTopicOrPartition;
@@ -29,7 +30,8 @@ inline constexpr std::int32_t kClusterOperations = 8096;
 inline constexpr std::int32_t kOperationsNotAsked = INT32_MIN;
 
 /// Opens the partitions (those that are null are left out) and calls `then` on the loop.
-void when_all_open(const std::vector<std::shared_ptr<net::Partition>>& partitions, std::function<void()> then);
+void when_all_open(const std::vector<std::shared_ptr<net::Partition>>& partitions,
+                   std::function<void()> then);
 
 /// The address that clients are told.
 inline net::Address advertised(const Call& call) {
