@@ -45,6 +45,7 @@ constexpr std::array kRows = {
     CommandRow{"delete-records", "Lifecycle", "delete the records before an offset", bind_delete_records},
     CommandRow{"get-offsets", "Lifecycle", "show first, last or timed offsets of partitions",
                bind_get_offsets},
+    CommandRow{"serve", "Server", "serve the directory to Kafka clients and over HTTP", bind_serve},
     CommandRow{"completion", "Other", "print completions for a shell", bind_completion},
     CommandRow{"help", "Other", "show the help of a command", bind_help},
 };

@@ -60,6 +60,7 @@ void bind_retain(CommandSpec& spec);
 void bind_compact(CommandSpec& spec);
 void bind_delete_records(CommandSpec& spec);
 void bind_get_offsets(CommandSpec& spec);
+void bind_serve(CommandSpec& spec);
 void bind_completion(CommandSpec& spec);
 void bind_help(CommandSpec& spec);
 

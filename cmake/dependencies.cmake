@@ -15,6 +15,13 @@ target_include_directories(tk_fmt SYSTEM INTERFACE
 add_library(tk_json INTERFACE)
 target_link_libraries(tk_json INTERFACE nlohmann_json::nlohmann_json)
 
+# Boost's headers: Asio for the loop of `tk serve`, Beast for the heads of HTTP requests. core/net/ only.
+if(TK_SERVE)
+  find_path(TK_BOOST_INCLUDE boost/asio.hpp REQUIRED)
+  add_library(tk_boost INTERFACE)
+  target_include_directories(tk_boost SYSTEM INTERFACE ${TK_BOOST_INCLUDE})
+endif()
+
 add_library(tk_cli11 INTERFACE)
 target_link_libraries(tk_cli11 INTERFACE CLI11::CLI11)
 

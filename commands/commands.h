@@ -37,6 +37,7 @@ struct RetainOptions;
 struct CompactOptions;
 struct DeleteRecordsOptions;
 struct GetOffsetsOptions;
+struct ServeOptions;
 
 int run_topics_create(const TopicsCreateOptions& options, Context& context);
 int run_topics_list(const TopicsListOptions& options, Context& context);
@@ -70,5 +71,6 @@ int run_retain(const RetainOptions& options, Context& context);
 int run_compact(const CompactOptions& options, Context& context);
 int run_delete_records(const DeleteRecordsOptions& options, Context& context);
 int run_get_offsets(const GetOffsetsOptions& options, Context& context);
+int run_serve(const ServeOptions& options, Context& context);
 
 }  // namespace tk

@@ -57,6 +57,10 @@ void Diagnostics::detail(std::string_view text) {
   if (verbose_) line("tk: ", text);
 }
 
+void Diagnostics::log(std::string_view text) {
+  line("", text);
+}
+
 void Diagnostics::note(std::string_view text) {
   if (!quiet_) line("tk: ", text);
 }

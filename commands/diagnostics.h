@@ -29,6 +29,9 @@ class Diagnostics {
   Diagnostics(const Diagnostics&) = delete;
   Diagnostics& operator=(const Diagnostics&) = delete;
 
+  [[nodiscard]] bool is_verbose() const { return verbose_; }
+  /// A line of a log that was asked for: always.
+  void log(std::string_view text);
   /// Only with -v.
   void detail(std::string_view text);
   /// Worth knowing, nothing wrong: not with -q.

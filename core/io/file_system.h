@@ -45,6 +45,8 @@ class File {
   virtual void sync() = 0;
   [[nodiscard]] virtual FileStat stat() = 0;
   [[nodiscard]] virtual const std::string& path() const = 0;
+  /// The number for system calls that the seam has none for (sendfile); -1 if there is none.
+  [[nodiscard]] virtual int descriptor() const { return -1; }
 
   [[nodiscard]] std::uint64_t size() { return stat().size; }
 };

@@ -102,6 +102,7 @@ class PosixFile final : public File {
 
   FileStat stat() override { return stat_of(descriptor_.get(), path_); }
   const std::string& path() const override { return path_; }
+  int descriptor() const override { return descriptor_.get(); }
 
  private:
   Descriptor descriptor_;

@@ -78,6 +78,10 @@ void PartitionLog::yield() {
   lock_.release();
 }
 
+void PartitionLog::pause() {
+  if (lock_.held()) lock_.release();
+}
+
 void PartitionLog::close() {
   if (!lock_.held()) return;
   if (opened_ && options_.sync != SyncPolicy::never) {

@@ -83,6 +83,9 @@ class PartitionLog {
   /// Forces what is unforced unless the policy is `never`, writes pending index entries, and gives the right
   /// up.
   void yield();
+  /// Gives the right up without forcing anything: for who keeps this object, and promises no more than that
+  /// a later sync() will force what is unforced.
+  void pause();
   /// As yield(), at the end of the work: the time index gets its final entry, as a clean shutdown of a broker
   /// leaves it.
   void close();
@@ -98,6 +101,10 @@ class PartitionLog {
   [[nodiscard]] Offset log_end() const { return log_end_; }
   /// The leader epoch that new batches bear: the latest of the partition, 0 in a new one.
   [[nodiscard]] LeaderEpoch leader_epoch() const { return leader_epoch_; }
+
+  /// The active segment's base offset and size. Valid while the turn is held.
+  [[nodiscard]] Offset active_base() const { return active_.base; }
+  [[nodiscard]] std::uint64_t active_size() const { return size_; }
 
   /// Appends units that lie one behind the other in `bytes`, the first at log_end(); their offsets are in
   /// them already. Rolls where a unit does not fit. Large writes: one a segment touched. When it throws,

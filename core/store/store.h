@@ -103,6 +103,12 @@ class Store {
   /// Live topics by name. Asks the segments of each for its format, so a command about some of them uses
   /// find().
   [[nodiscard]] const std::vector<TopicInfo>& topics() const;
+  /// The same as the listing and tk-topics.json have them, without a look at any segment: format and id of a
+  /// topic that find() has not given are only what tk-topics.json says.
+  [[nodiscard]] const std::vector<TopicInfo>& listed_topics() const { return live_.topics; }
+  /// Looks at the directory anew, for who lives longer than a command. A state file that cannot be used is
+  /// in state_error() then.
+  void refresh() { load(); }
   /// Topics of -delete, -stray and -future directories.
   [[nodiscard]] const std::vector<TopicInfo>& set_aside() const;
   /// Null if there is no such live topic.

@@ -16,7 +16,7 @@ tk() {
 
 commands=("topics create" "topics list" "topics describe" "topics alter" "topics delete" produce consume
   dump-log verify recover rebalance commit "groups list" "groups describe" "groups events" "groups export"
-  "groups delete" "groups delete-offsets" "groups reset-offsets" completion help)
+  "groups delete" "groups delete-offsets" "groups reset-offsets" serve completion help)
 
 @test "every command has help with a purpose, options and examples" {
   for command in "${commands[@]}"; do

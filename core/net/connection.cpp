@@ -1,0 +1,179 @@
+#include "core/net/connection.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "core/base/clock.h"
+
+namespace tk::net {
+namespace {
+
+constexpr std::size_t kScratch = 64U << 10;
+constexpr std::size_t kLargestRead = 1U << 20;
+constexpr int kReadsInARow = 4;
+constexpr std::int64_t kStalledSendMs = 60000;
+
+/// Where bytes of a connection without any arrive: one for all, as only the loop reads.
+std::array<std::uint8_t, kScratch> scratch;
+
+}  // namespace
+
+Connection::Connection(ConnectionHost& host, Descriptor socket, Address peer, Address local)
+    : host_(host), socket_(std::move(socket)), peer_(std::move(peer)), local_(std::move(local)) {
+  last_in_ms_ = last_out_ms_ = monotonic_ms();
+}
+
+Connection::~Connection() {
+  hold(0);
+}
+
+void Connection::start() {
+  watch_ = std::make_unique<Loop::Watch>(host_.loop(), socket_.get());
+  wait_readable();
+}
+
+void Connection::close() {
+  if (closed_) return;
+  closed_ = true;
+  watch_.reset();
+  input_ = Buffer();
+  hold(0);
+  out_ = SendQueue();
+  socket_ = Descriptor();
+  if (host_.favoured == this) host_.favoured = nullptr;
+  on_close();
+  host_.closed(*this);
+}
+
+void Connection::close_when_sent() {
+  if (out_.empty()) return close();
+  closing_ = true;
+}
+
+void Connection::hold(std::size_t bytes) {
+  host_.request_bytes = host_.request_bytes - held_ + bytes;
+  held_ = bytes;
+}
+
+bool Connection::may_read() const {
+  if (closed_ || closing_ || !takes_more() || out_.heap_bytes() > kMostUnsent) return false;
+  const auto limit = static_cast<std::size_t>(host_.options().request_memory);
+  return host_.request_bytes < limit || host_.favoured == this || host_.favoured == nullptr;
+}
+
+void Connection::wait_readable() {
+  if (reading_ || closed_ || !may_read()) return;
+  const auto limit = static_cast<std::size_t>(host_.options().request_memory);
+  if (host_.request_bytes >= limit && host_.favoured == nullptr) host_.favoured = this;
+  reading_ = true;
+  watch_->when_readable([self = weak_from_this()] {
+    if (const auto connection = self.lock()) {
+      connection->reading_ = false;
+      connection->read();
+    }
+  });
+}
+
+void Connection::read() {
+  if (closed_ || in_read_) return;
+  in_read_ = true;
+  const auto self = shared_from_this();
+  for (int i = 0; i < kReadsInARow && may_read(); ++i) {
+    if (!read_once()) break;
+  }
+  in_read_ = false;
+  if (host_.favoured == this && input_.empty()) host_.favoured = nullptr;
+  wait_readable();
+}
+
+// True if there may be more at once.
+bool Connection::read_once() {
+  const bool direct = !input_.empty();
+  const std::size_t asked = direct ? std::clamp(missing(), kScratch, kLargestRead) : scratch.size();
+  std::uint8_t* const to = direct ? input_.room(asked) : scratch.data();
+  const ssize_t got = ::recv(socket_.get(), to, asked, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
+  if (got <= 0) {
+    close();
+    return false;
+  }
+  const auto count = static_cast<std::size_t>(got);
+  last_in_ms_ = monotonic_ms();
+  host_.received(count);
+  if (direct) input_.commit(count);
+  const ByteView all = direct ? input_.view() : ByteView(scratch.data(), count);
+  const std::size_t used = consume(all);
+  if (closed_) return false;
+  if (used == all.size()) {
+    input_ = Buffer();
+  } else if (direct) {
+    std::memmove(input_.data(), input_.data() + used, input_.size() - used);
+    input_.cut(input_.size() - used);
+  } else {
+    input_.append(all.subspan(used));
+  }
+  hold(input_.size());
+  return count == asked;
+}
+
+void Connection::resume() {
+  if (closed_ || in_read_) return;
+  if (!input_.empty() && may_read()) {
+    in_read_ = true;
+    const auto self = shared_from_this();
+    const std::size_t used = consume(input_.view());
+    in_read_ = false;
+    if (closed_) return;
+    std::memmove(input_.data(), input_.data() + used, input_.size() - used);
+    input_.cut(input_.size() - used);
+    if (input_.empty()) input_ = Buffer();
+    hold(input_.size());
+  }
+  wait_readable();
+}
+
+void Connection::send(std::vector<Piece> pieces) {
+  if (closed_) return;
+  if (out_.empty()) last_out_ms_ = monotonic_ms();
+  out_.push(std::move(pieces));
+  if (!writing_) flush();
+}
+
+void Connection::flush() {
+  if (closed_) return;
+  const std::uint64_t files = out_.sent_from_files(), memory = out_.sent_from_memory();
+  const SendQueue::Result result = out_.send(socket_.get());
+  if (out_.sent_from_files() + out_.sent_from_memory() != files + memory) {
+    last_out_ms_ = monotonic_ms();
+    host_.sent(out_.sent_from_files() - files, out_.sent_from_memory() - memory);
+  }
+  if (result == SendQueue::Result::broken) return close();
+  if (result == SendQueue::Result::blocked) {
+    writing_ = true;
+    watch_->when_writable([self = weak_from_this()] {
+      if (const auto connection = self.lock()) {
+        connection->writing_ = false;
+        connection->flush();
+      }
+    });
+    return;
+  }
+  if (closing_) return close();
+  on_sent();
+  if (!closed_) resume();
+}
+
+void Connection::check(std::int64_t now_ms) {
+  if (closed_) return;
+  if (!out_.empty() && now_ms - last_out_ms_ > kStalledSendMs) return close();
+  if (!input_.empty() && takes_more() && now_ms - last_in_ms_ > stall_limit_ms()) return close();
+  if (!busy() && out_.empty() &&
+      now_ms - std::max(last_in_ms_, last_out_ms_) > host_.options().idle_connection_ms)
+    return close();
+  resume();
+}
+
+}  // namespace tk::net

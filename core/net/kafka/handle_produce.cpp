@@ -1,0 +1,144 @@
+// Produce (serve.md §2.4): each partition for itself; the answer when all are appended, and forced if asked.
+#include <fmt/format.h>
+
+#include "core/format/batch.h"
+#include "core/net/kafka/batch_append.h"
+#include "core/net/kafka/handlers.h"
+#include "core/net/kafka/topic_lookup.h"
+
+namespace tk::kafka {
+namespace {
+
+using PartitionData = ProduceRequest::TopicData::PartitionData;
+using PartitionAnswer = ProduceResponse::Response::PartitionResponse;
+
+struct Production {
+  CallPtr call;
+  std::int16_t acks = 0;
+  ProduceResponse answer;
+  std::size_t left = 1;
+  bool failed = false;
+
+  void finish_one() {
+    if (--left > 0) return;
+    if (acks != 0) return call->answer(answer);
+    // Whoever asks for no answer learns of an error by the closed connection.
+    failed ? call->close() : call->answer_nothing();
+  }
+};
+
+using ProductionPtr = std::shared_ptr<Production>;
+
+void refuse(Production& production, PartitionAnswer& row, std::int16_t code, const std::string& message) {
+  row.error_code = code;
+  row.base_offset = -1;
+  row.log_start_offset = -1;
+  if (!message.empty()) row.error_message = message;
+  production.failed = true;
+  production.call->note_error(code);
+}
+
+void take_result(Production& production, PartitionAnswer& row, const net::Partition& partition,
+                 const net::AppendResult& result) {
+  if (result.error != kNone) {
+    refuse(production, row, result.error, result.message);
+    for (const auto& [index, why] : result.bad_records) row.record_errors.push_back({index, why});
+    return;
+  }
+  row.base_offset = result.base.value();
+  row.log_append_time_ms = result.log_append_time;
+  row.log_start_offset = partition.edges().start.value();
+}
+
+/// What concerns the request as a whole.
+std::int16_t judge(const Call& call, const ProduceRequest& request) {
+  if (request.acks < -1 || request.acks > 1) return kInvalidRequiredAcks;
+  if (!request.transactional_id) {
+    for (const auto& topic : request.topic_data) {
+      for (const PartitionData& data : topic.partition_data) {
+        if (!data.records.in || data.records.in->size() < kBatchHeader) continue;
+        const std::uint8_t* const batch = data.records.in->data();
+        const auto attributes = load_be<std::uint16_t>(batch + batch_layout::kAttributes);
+        if (batch[kMagicPosition] == 2 && (attributes & kTransactionalBit) != 0)
+          return kTransactionalIdAuthorizationFailed;
+      }
+    }
+  }
+  return call.service().options().read_only ? kPolicyViolation : kNone;
+}
+
+/// Appends one partition's records; its answer is row (topic, index) of the production.
+void produce_one(const ProductionPtr& production, const ProduceRequest& request, const net::Topic& topic,
+                 const PartitionData& data, std::size_t topic_index, std::size_t row_index) {
+  const CallPtr& call = production->call;
+  const auto row = [production, topic_index, row_index]() -> PartitionAnswer& {
+    return production->answer.responses[topic_index].partition_responses[row_index];
+  };
+  const std::shared_ptr<net::Partition> partition = topic.partition(data.index);
+  if (!partition) return refuse(*production, row(), kUnknownTopicOrPartition, "");
+  if (topic.internal()) return refuse(*production, row(), kInvalidTopic, "an internal topic");
+  if (!data.records.in) return refuse(*production, row(), kInvalidRecord, "no records");
+  const AppendConfig config = append_config(topic.configs);
+  if (request.acks == -1 && config.min_insync_replicas > 1)
+    return refuse(*production, row(), kNotEnoughReplicas,
+                  "the one replica is fewer than min.insync.replicas");
+
+  const std::shared_ptr<Buffer> frame = call->frame();
+  // The records lie in the frame, which this request owns.
+  const auto at = static_cast<std::size_t>(data.records.in->data() - frame->data());
+  BatchInput input{{frame->data() + at, data.records.in->size()}, call->version() >= 7};
+  const Clock& clock = call->service().clock();
+  net::Partition::Append append;
+  append.forced = request.acks == -1;
+  append.deadline_ms = monotonic_ms() + std::max(request.timeout_ms, 1);
+  append.work = [input, config, frame, &clock, weak = std::weak_ptr(partition),
+                 &service = call->service()](PartitionLog& log) mutable {
+    const std::int64_t now_ms = clock.now_ms();
+    UnitInfo info;
+    net::AppendResult result = check_batch(input, config, now_ms, info);
+    const auto to = weak.lock();
+    if (result.error != kNone || !to) return result;
+    result = append_batch(log, input, info, config, to->format(), now_ms);
+    if (result.error == kNone) service.records_in += static_cast<std::uint64_t>(info.count);
+    return result;
+  };
+  append.done = [production, row, partition](net::AppendResult& result) {
+    take_result(*production, row(), *partition, result);
+    production->finish_one();
+  };
+  ++production->left;
+  partition->append(std::move(append));
+}
+
+}  // namespace
+
+void handle_produce(const CallPtr& call, ProduceRequest request) {
+  const auto production = std::make_shared<Production>();
+  production->call = call;
+  production->acks = request.acks;
+  const std::int16_t whole = judge(*call, request);
+  const auto catalog = call->service().catalog();
+  for (const auto& topic : request.topic_data) {
+    auto& rows = production->answer.responses.emplace_back();
+    rows.name = topic.name;
+    rows.topic_id = topic.topic_id;
+    for (const PartitionData& data : topic.partition_data)
+      rows.partition_responses.emplace_back().index = data.index;
+  }
+  for (std::size_t t = 0; t < request.topic_data.size(); ++t) {
+    const auto& topic = request.topic_data[t];
+    const FoundTopic found = find_topic(*catalog, call->version() >= 13, topic.name, topic.topic_id);
+    for (std::size_t p = 0; p < topic.partition_data.size(); ++p) {
+      PartitionAnswer& row = production->answer.responses[t].partition_responses[p];
+      const std::int16_t error = whole != kNone ? whole : found.error;
+      if (error != kNone) {
+        refuse(*production, row, error, whole == kPolicyViolation ? "the server is read-only" : "");
+      } else {
+        produce_one(production, request, *found.topic, topic.partition_data[p], t, p);
+      }
+    }
+  }
+  production->finish_one();
+}
+
+}  // namespace tk::kafka

@@ -1,0 +1,36 @@
+// Who handles which request. Each answers its call, at once or later.
+#pragma once
+
+#include "core/net/kafka/call.h"
+#include "core/net/kafka/messages_cluster.h"
+#include "core/net/kafka/messages_data.h"
+#include "core/net/kafka/messages_topics.h"
+
+namespace tk::kafka {
+
+// handle_cluster.cpp
+void handle_api_versions(const CallPtr& call);
+void handle_metadata(const CallPtr& call, MetadataRequest request);
+void handle_describe_cluster(const CallPtr& call, DescribeClusterRequest request);
+void handle_describe_topic_partitions(const CallPtr& call, DescribeTopicPartitionsRequest request);
+void handle_describe_log_dirs(const CallPtr& call, DescribeLogDirsRequest request);
+void handle_elect_leaders(const CallPtr& call, ElectLeadersRequest request);
+void handle_list_reassignments(const CallPtr& call, ListPartitionReassignmentsRequest request);
+// handle_topics.cpp
+void handle_create_topics(const CallPtr& call, CreateTopicsRequest request);
+void handle_delete_topics(const CallPtr& call, DeleteTopicsRequest request);
+void handle_create_partitions(const CallPtr& call, CreatePartitionsRequest request);
+void handle_delete_records(const CallPtr& call, DeleteRecordsRequest request);
+// handle_configs.cpp
+void handle_describe_configs(const CallPtr& call, DescribeConfigsRequest request);
+void handle_alter_configs(const CallPtr& call, AlterConfigsRequest request);
+void handle_incremental_alter_configs(const CallPtr& call, IncrementalAlterConfigsRequest request);
+// handle_produce.cpp
+void handle_produce(const CallPtr& call, ProduceRequest request);
+// handle_fetch.cpp
+void handle_fetch(const CallPtr& call, FetchRequest request);
+// handle_offsets.cpp
+void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request);
+void handle_offset_for_leader_epoch(const CallPtr& call, OffsetForLeaderEpochRequest request);
+
+}  // namespace tk::kafka

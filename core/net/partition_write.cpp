@@ -1,0 +1,221 @@
+// The writer of a partition: appends of many connections in one turn, one force for all that wait for it.
+#include <algorithm>
+#include <chrono>
+
+#include "core/net/kafka/errors.h"
+#include "core/net/partition.h"
+
+namespace tk::net {
+
+Partition::Partition(PartitionHost& host, const PartitionInfo& info, TopicFormat format, Uuid topic_id)
+    : host_(host), info_(info), topic_id_(topic_id), format_(format), queue_(host.workers) {}
+
+void Partition::configs_changed() {
+  writer_stale_.store(true);
+}
+
+void Partition::append(Append append) {
+  {
+    const std::lock_guard lock(append_mutex_);
+    appends_.push_back(std::move(append));
+    if (draining_) return;
+    draining_ = true;
+  }
+  queue_.post([self = shared_from_this()] { self->drain(); });
+}
+
+void Partition::answer(Append& append, AppendResult result) {
+  host_.loop.post([done = std::move(append.done), result = std::move(result)]() mutable { done(result); });
+}
+
+void Partition::refuse(std::vector<Append>& batch, const Error& error) {
+  for (Append& append : batch) {
+    AppendResult result;
+    result.error = kafka::append_error_of(error);
+    result.message = error.message();
+    answer(append, std::move(result));
+  }
+  batch.clear();
+}
+
+// Appends come as long as there are some; then the turn is given up.
+void Partition::drain() {
+  if (!is_open()) open_in_queue();
+  for (;;) {
+    std::vector<Append> batch;
+    {
+      const std::lock_guard lock(append_mutex_);
+      if (appends_.empty()) {
+        draining_ = false;
+        break;
+      }
+      batch.swap(appends_);
+    }
+    drain_round(batch);
+  }
+  if (log_) log_->pause();
+}
+
+bool Partition::begin_turn(std::vector<Append>& batch) {
+  if (deleted_) {
+    refuse(batch, Error(ErrorCode::unknown_topic_or_partition, "the topic was deleted"));
+    return false;
+  }
+  try {
+    if (const auto failed = open_error(); failed && !is_open()) throw *failed;
+    if (log_ && !log_->has_turn() && writer_stale_.exchange(false)) log_.reset();
+    if (!log_) log_ = host_.open_log(info_);
+    if (log_->has_turn()) {
+      if (monotonic_ms() - turn_since_ms_ < 1000 || !log_->wanted_by_other()) return true;
+      log_->pause();
+    }
+    log_->begin();
+    turn_since_ms_ = monotonic_ms();
+    publish();  // what others wrote, and what opening put right
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::log_dir_locked) host_.warn(&info_, error);
+    if (log_ && error.code() != ErrorCode::log_dir_locked) log_.reset();
+    refuse(batch, error);
+    return false;
+  }
+}
+
+AppendResult Partition::append_one(Append& append) {
+  if (monotonic_ms() > append.deadline_ms) {
+    AppendResult late;
+    late.error = kafka::kRequestTimedOut;
+    late.message = "the partition was busy for longer than the request allows";
+    return late;
+  }
+  const std::uint64_t before = log_->active_size();
+  const Offset segment = log_->active_base();
+  const Offset end = log_->log_end();
+  AppendResult result = append.work(*log_);
+  if (result.error != 0 || log_->log_end() == end) return result;
+  unforced_ = true;
+  if (log_->active_base() == segment && result.info) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!segments_.empty() && segments_.back().file.base == segment &&
+          segments_.back().file.size == before) {
+        remember(end, {segment, before, shape_});
+        take_in(result.unit, *result.info);
+        segments_.back().file.size = log_->active_size();
+        end_ = log_->log_end();
+      }
+    }
+    changed();
+  }
+  publish();
+  return result;
+}
+
+void Partition::drain_round(std::vector<Append>& batch) {
+  if (!begin_turn(batch)) return;
+  std::vector<std::pair<Append, AppendResult>> waiting;
+  std::optional<Error> failed;
+  for (Append& append : batch) {
+    AppendResult result;
+    try {
+      if (failed) throw *failed;
+      result = append_one(append);
+    } catch (const Error& error) {
+      result.error = kafka::append_error_of(error);
+      result.message = error.message();
+      if (error.code() == ErrorCode::storage_error && !failed) {
+        failed = error;
+        host_.warn(&info_, error);
+        after_failure();
+      }
+    }
+    if (append.forced && host_.forces && result.error == 0) {
+      waiting.emplace_back(std::move(append), std::move(result));
+    } else {
+      answer(append, std::move(result));
+    }
+  }
+  if (!waiting.empty()) {
+    try {
+      const auto begin = std::chrono::steady_clock::now();
+      if (failed) throw *failed;
+      log_->sync();
+      unforced_ = false;
+      host_.synced(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                   waiting.size());
+    } catch (const Error& error) {
+      if (!failed) host_.warn(&info_, error);
+      // What the system could not write it may have dropped: nothing more is promised of it.
+      log_.reset();
+      for (auto& [append, result] : waiting) {
+        result = {};
+        result.error = kafka::append_error_of(error);
+        result.message = error.message();
+      }
+    }
+    for (auto& [append, result] : waiting) answer(append, std::move(result));
+  }
+  if (unforced_) flush_later();
+}
+
+// What reached the file whole is taken in, what is torn is cut; if that fails, too, the next append opens
+// anew.
+void Partition::after_failure() {
+  try {
+    log_->settle();
+    publish();
+  } catch (const Error&) {
+    log_.reset();
+  }
+}
+
+// Shows readers what the writer has: the end, and the size of its segment.
+void Partition::publish() {
+  bool listed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    listed = segments_.empty() || segments_.back().file.base != log_->active_base() ||
+             segments_.back().file.size > log_->active_size();
+    if (!listed && segments_.back().file.size == log_->active_size()) return;
+  }
+  // Other writers' units, and those of a new segment, are looked at on the disk.
+  look_again(listed);
+}
+
+void Partition::flush_later() {
+  if (!host_.forces || flush_pending_.exchange(true)) return;
+  host_.loop.post([self = shared_from_this()] {
+    self->host_.loop.after(self->host_.flush_ms, [self] {
+      self->queue_.post([self] {
+        self->flush_pending_.store(false);
+        if (!self->unforced_ || !self->log_ || self->deleted_) return;
+        try {
+          self->log_->begin();
+          self->log_->sync();
+          self->unforced_ = false;
+          self->log_->pause();
+        } catch (const Error& error) {
+          self->host_.warn(&self->info_, error);
+          self->log_.reset();
+        }
+      });
+    });
+  });
+}
+
+void Partition::close_writer() {
+  if (!log_) return;
+  try {
+    log_->begin();
+    log_->close();
+  } catch (const Error& error) {
+    if (!deleted_) host_.warn(&info_, error);
+  }
+  log_.reset();
+}
+
+void Partition::drop_writer() {
+  log_.reset();
+}
+
+}  // namespace tk::net

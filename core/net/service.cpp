@@ -1,0 +1,114 @@
+#include "core/net/service.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+
+#include "core/io/turn_lock.h"
+
+namespace tk::net {
+namespace {
+
+/// The one writing server of a directory holds byte 0 of this file.
+std::unique_ptr<LockFile> lock_serve(FileSystem& fs, const std::string& directory) {
+  fs.make_directories(directory);
+  const std::string path = join_path(directory, kServeLockFile);
+  auto lock = fs.open_lock(path);
+  if (lock->try_lock(LockKind::exclusive, 0, 1)) return lock;
+  std::string who = read_whole(fs, path, 65536);
+  while (!who.empty() && (who.back() == '\n' || who.back() == ' ')) who.pop_back();
+  throw Error(ErrorCode::log_dir_locked,
+              "another server writes to this directory" + (who.empty() ? "" : ": " + who))
+      .at(path)
+      .hint("stop it first, or serve with --read-only");
+}
+
+}  // namespace
+
+Service::Service(FileSystem& fs, const Clock& clock, ServerOptions options, ServerEvents& events)
+    : fs_(fs),
+      clock_(clock),
+      options_(std::move(options)),
+      events_(events),
+      workers_(std::make_unique<Workers>(options_.workers)),
+      host_{fs, clock, loop_, *workers_},
+      admin_(*workers_) {
+  host_.read_only = options_.read_only;
+  host_.forces = options_.sync;
+  host_.flush_ms = options_.flush_ms;
+  host_.skips_damage = options_.skip_damage;
+  host_.open_log = [this](const PartitionInfo& info) { return topics_->open_log(info); };
+  host_.checkpointed_start = [this](const PartitionInfo& info) { return topics_->checkpointed_start(info); };
+  host_.warn = [this](const PartitionInfo* partition, const Error& error) { warn(error, partition); };
+  host_.opened = [](const std::shared_ptr<Partition>&) {};
+  host_.synced = [](double, std::size_t) {};
+  if (!options_.read_only) serve_lock_ = lock_serve(fs, options_.directory);
+  Topics::Options how;
+  how.directory = options_.directory;
+  how.read_only = options_.read_only;
+  how.only = options_.topics;
+  how.lock_wait = options_.lock_timeout_ms;
+  topics_ = std::make_unique<Topics>(fs, how, host_);
+  if (topics_->is_broker() && !options_.read_only) {
+    throw Error(ErrorCode::invalid_request, "this is a Kafka broker's directory: it is served read-only")
+        .at(options_.directory)
+        .hint("add --read-only");
+  }
+  cluster_id_ = topics_->cluster_id();
+}
+
+Service::~Service() {
+  shut_down();
+}
+
+void Service::shut_down() {
+  if (!workers_) return;
+  for (const auto& [name, topic] : catalog()->topics()) {
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+      if (partition && partition->is_open())
+        partition->queue().post([partition] { partition->close_writer(); });
+    }
+  }
+  workers_.reset();
+}
+
+void Service::warn(Error error, const PartitionInfo* partition) {
+  std::shared_ptr<PartitionInfo> copy;
+  if (partition != nullptr) copy = std::make_shared<PartitionInfo>(*partition);
+  loop_.post([this, error = std::move(error), copy] { events_.warning(error, copy.get()); });
+}
+
+void Service::administer(std::function<void()> work, std::function<void(const Error*)> done) {
+  admin_.post([this, work = std::move(work), done = std::move(done)] {
+    std::shared_ptr<Error> failed;
+    try {
+      work();
+    } catch (const Error& error) {
+      failed = std::make_shared<Error>(error);
+    } catch (const std::exception& error) {
+      failed = std::make_shared<Error>(ErrorCode::unknown_server_error, error.what());
+    }
+    loop_.post([done, failed] { done(failed.get()); });
+  });
+}
+
+void Service::auto_create(std::vector<std::string> names, const std::string& by, std::function<void()> done) {
+  const auto made = std::make_shared<std::vector<std::string>>();
+  administer(
+      [this, names = std::move(names), made] {
+        for (const std::string& name : names) {
+          try {
+            topics_->create({name, options_.partitions, options_.topic_format, {}});
+            made->push_back(name);
+          } catch (const Error& error) {
+            if (error.code() != ErrorCode::topic_already_exists) warn(error);
+          }
+        }
+      },
+      [this, made, by, done = std::move(done)](const Error*) {
+        for (const std::string& name : *made) events_.topic_created(name, options_.partitions, by);
+        done();
+      });
+}
+
+}  // namespace tk::net

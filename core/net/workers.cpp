@@ -1,0 +1,72 @@
+#include "core/net/workers.h"
+
+#include <algorithm>
+
+namespace tk::net {
+
+Workers::Workers(int threads) {
+  for (int i = 0; i < std::max(threads, 1); ++i) threads_.emplace_back([this] { run(); });
+}
+
+Workers::~Workers() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::post(Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  changed_.notify_one();
+}
+
+void Workers::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return ends_ || !tasks_.empty(); });
+    if (tasks_.empty()) return;
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+  }
+}
+
+void SerialQueue::post(Workers::Task task) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->tasks.push_back(std::move(task));
+    if (state_->running) return;
+    state_->running = true;
+  }
+  state_->workers.post([state = state_] { run_one(state); });
+}
+
+// One task a turn, so that a long queue does not keep a worker from the others.
+void SerialQueue::run_one(const std::shared_ptr<State>& state) {
+  Workers::Task task;
+  {
+    const std::lock_guard lock(state->mutex);
+    task = std::move(state->tasks.front());
+    state->tasks.pop_front();
+  }
+  task();
+  task = nullptr;
+  {
+    const std::lock_guard lock(state->mutex);
+    if (state->tasks.empty()) {
+      state->running = false;
+      return;
+    }
+  }
+  state->workers.post([state] { run_one(state); });
+}
+
+}  // namespace tk::net

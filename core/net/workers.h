@@ -1,0 +1,59 @@
+// Threads for what may block: locks, forces, cold reads, compression (serve.md §1.6).
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tk::net {
+
+class Workers {
+ public:
+  using Task = std::function<void()>;
+
+  explicit Workers(int threads);
+  /// Runs what was posted to its end first.
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  /// For any thread. A task must not throw.
+  void post(Task task);
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  bool ends_ = false;
+  std::vector<std::thread> threads_;
+};
+
+/// Tasks that run one after the other, in the order posted, by whichever worker is free. What only they touch
+/// needs no lock. It may be dropped while tasks wait: they run all the same.
+class SerialQueue {
+ public:
+  explicit SerialQueue(Workers& workers) : state_(std::make_shared<State>(workers)) {}
+  /// For any thread.
+  void post(Workers::Task task);
+
+ private:
+  struct State {
+    explicit State(Workers& w) : workers(w) {}
+    Workers& workers;
+    std::mutex mutex;
+    std::deque<Workers::Task> tasks;
+    bool running = false;
+  };
+  static void run_one(const std::shared_ptr<State>& state);
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tk::net
