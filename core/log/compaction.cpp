@@ -104,13 +104,16 @@ class Compaction {
       if (options_.progress) options_.progress(done, all);
     };
     const LogHistory* const history = history_ ? &*history_ : nullptr;
-    const Offset map_end = build_key_map(fs_, dirty, from, upper, history, keys, advanced);
+    std::vector<ReadStretch> read;
+    const Offset map_end = build_key_map(fs_, dirty, from, upper, history, keys, read, advanced);
     if (map_end < from && from < upper) throw too_small(keys, from);
 
     // Within what the map does not need itself (it keeps a third of its limit free for growing).
     std::optional<LatestOffsets> latest;
     if (from <= map_end && LatestOffsets::bytes_for(from, map_end) <= options_.map_bytes / 4)
       latest.emplace(keys, from, map_end);
+    DeadStretches dead;
+    if (latest && history == nullptr) dead = DeadStretches(read, *latest, view.log_end);
     FilterRules rules{.keys = &keys,
                       .latest = latest ? &*latest : nullptr,
                       .history = history,
@@ -121,6 +124,7 @@ class Compaction {
     const PassContext context{.fs = fs_,
                               .options = options_,
                               .rules = rules,
+                              .dead = dead,
                               .legacy_horizon_ms = legacy_horizon(view, from),
                               .as_writer = [this](const std::function<void()>& work) { as_writer(work); }};
     LogView below = segments_between(view, Offset(0), map_end + 1);

@@ -26,6 +26,7 @@ struct Job {
   RecordDecoder decoder;
   std::vector<Key> keys;
   std::vector<Piece> pieces;
+  std::vector<ReadStretch> stretches;
   std::uint64_t bytes = 0;
 };
 
@@ -37,8 +38,11 @@ class MapBuilder {
   void read(Job& job) const {
     job.keys.clear();
     job.pieces.clear();
+    job.stretches.clear();
     job.bytes = 0;
+    std::int64_t records = 0;
     const auto take = [&](const RecordView& record) {
+      ++records;
       if (record.key && record.offset >= from_) {
         job.keys.push_back({keys_.hash(*record.key), record.offset, !record.value.has_value()});
       }
@@ -49,6 +53,7 @@ class MapBuilder {
     for (const Stretch& stretch : job.chunk.scan.stretches) {
       if (stretch.kind != StretchKind::units) refuse(stretch.position, 0, stretch.fault, {});
       job.bytes += stretch.size;
+      records = 0;
       walk_units(
           job.chunk.scan, stretch,
           [&](ByteView unit, UnitKind kind, std::uint64_t position) {
@@ -67,6 +72,8 @@ class MapBuilder {
             if (run.end != at) job.pieces.push_back({job.keys.size(), last = run.last});
             return run.end;
           });
+      job.stretches.push_back({job.chunk.segment->base, stretch.position, stretch.position + stretch.size,
+                               stretch.after, job.pieces.back().last, records});
     }
   }
 
@@ -95,7 +102,7 @@ class MapBuilder {
 }  // namespace
 
 Offset build_key_map(FileSystem& fs, const LogView& view, Offset from, Offset upper,
-                     const LogHistory* history, KeyMap& keys,
+                     const LogHistory* history, KeyMap& keys, std::vector<ReadStretch>& read,
                      const std::function<void(std::uint64_t bytes)>& advanced) {
   PartitionCursor cursor(fs, view, from);
   MapBuilder builder(from, history, keys);
@@ -107,6 +114,7 @@ Offset build_key_map(FileSystem& fs, const LogView& view, Offset from, Offset up
       jobs, [&](Job& job) { return cursor.next(job.chunk); }, [&](Job& job) { builder.read(job); },
       [&](Job& job) {
         full = !builder.put(job, map_end);
+        read.insert(read.end(), job.stretches.begin(), job.stretches.end());
         advanced(job.bytes);
         return !full;
       },

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/log/dead_stretches.h"
 #include "core/log/key_map.h"
 #include "core/log/log_history.h"
 #include "core/log/log_view.h"
@@ -13,7 +14,7 @@ namespace tk {
 /// transaction. `view` ends below `upper`. Returns the map's end: the last offset up to which all is in it;
 /// upper - 1 unless the map became full. Throws corrupt_message at damage.
 Offset build_key_map(FileSystem& fs, const LogView& view, Offset from, Offset upper,
-                     const LogHistory* history, KeyMap& keys,
+                     const LogHistory* history, KeyMap& keys, std::vector<ReadStretch>& read,
                      const std::function<void(std::uint64_t bytes)>& advanced);
 
 /// The part of `view` whose segments have bases in [from's segment, upper).

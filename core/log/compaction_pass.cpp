@@ -16,9 +16,16 @@ std::int64_t size_of(FileSystem& fs, const std::string& path) {
 }
 
 struct Job {
-  explicit Job(const FilterRules& filter_rules) : rules(filter_rules), filter(filter_rules) {}
+  explicit Job(const PassContext& context)
+      : rules(context.rules), dead(context.dead), filter(context.rules) {}
+
+  /// What lies in a dead stretch was counted as a whole.
+  [[nodiscard]] bool counted(std::uint64_t position) const {
+    return dead.find(chunk.segment->base, position) != nullptr;
+  }
 
   const FilterRules& rules;
+  const DeadStretches& dead;
   CursorChunk chunk;
   UnitFilter filter;
   Buffer out;
@@ -29,18 +36,21 @@ struct Job {
 
 /// Drops json records that are superseded, which their offsets tell, up to one that may stay. Only where
 /// there are no producers: theirs may have to leave a trace.
-const std::uint8_t* drop_superseded(Job& job, const std::uint8_t* at, const std::uint8_t* end, Offset& last) {
+/// `position`: of `at` in the segment.
+const std::uint8_t* drop_superseded(Job& job, std::uint64_t position, const std::uint8_t* at,
+                                    const std::uint8_t* end, Offset& last) {
   const LatestOffsets* const latest = job.rules.history == nullptr ? job.rules.latest : nullptr;
   if (latest == nullptr) return at;
+  const std::uint8_t* const begin = at;
   std::int32_t dropped = 0;
   for (; at < end && framed_kind({at, framed_size(at)}) == UnitKind::json; at += framed_size(at)) {
     const Offset offset(load_be<std::int64_t>(at));
     if (!latest->covers(offset, offset) || latest->is_latest(offset)) break;
     if (offset + 1 == job.rules.high_watermark) break;
     last = offset;
-    ++dropped;
+    if (!job.counted(position + static_cast<std::uint64_t>(at - begin))) ++dropped;
   }
-  if (dropped > 0) {
+  if (at != begin) {
     job.changed = true;
     FilteredUnit& result = job.units.emplace_back();
     result.records_before = dropped;
@@ -71,12 +81,14 @@ void filter_chunk(Job& job, std::int64_t legacy_horizon_ms) {
           FilteredUnit& result = job.units.emplace_back();
           if (const Fault fault = job.filter.filter(unit, info, keeps_tombstones, job.out, result))
             refuse(position, 0, fault, {});
+          if (job.counted(position)) result.records_before = 0;
           job.changed |= result.size != unit.size() ||
                          std::memcmp(job.out.data() + before, unit.data(), unit.size()) != 0;
         },
         refuse,
         [&](const std::uint8_t* at, const std::uint8_t* end, Offset& last) {
-          return drop_superseded(job, at, end, last);
+          const auto in_stretch = static_cast<std::size_t>(at - job.chunk.scan.bytes.data()) - stretch.at;
+          return drop_superseded(job, stretch.position + in_stretch, at, end, last);
         });
   }
 }
@@ -85,7 +97,9 @@ void filter_chunk(Job& job, std::int64_t legacy_horizon_ms) {
 class GroupWriter {
  public:
   GroupWriter(const PassContext& context, const LogView& view, std::vector<SegmentGroup> groups)
-      : context_(context), segments_(view.files.segments), groups_(std::move(groups)), end_(view.log_end) {}
+      : context_(context), segments_(view.files.segments), groups_(std::move(groups)), end_(view.log_end) {
+    for (const ReadStretch& dead : context.dead.all()) tally_.records_before += dead.records;
+  }
 
   void take(const Job& job) {
     const auto segment = static_cast<std::size_t>(job.chunk.segment - segments_.data());
@@ -123,7 +137,7 @@ class GroupWriter {
 
   void finish_group() {
     const SegmentGroup group = groups_[group_++];
-    const bool changed = changed_ || group.end - group.first > 1;
+    const bool changed = changed_ || group.end - group.first > 1 || has_dead(segments_[group.first].base);
     changed_ = false;
     std::vector<SegmentFile> old(segments_.begin() + static_cast<std::ptrdiff_t>(group.first),
                                  segments_.begin() + static_cast<std::ptrdiff_t>(group.end));
@@ -145,6 +159,11 @@ class GroupWriter {
     }
     context_.as_writer([&] { replace_segments(context_.fs, directory(), old, bases); });
     outputs_.clear();
+  }
+
+  [[nodiscard]] bool has_dead(Offset segment) const {
+    const auto& dead = context_.dead.all();
+    return std::ranges::find(dead, segment, &ReadStretch::segment) != dead.end();
   }
 
   [[nodiscard]] Offset end_of(const SegmentGroup& group) const {
@@ -202,10 +221,11 @@ std::vector<SegmentGroup> group_segments(FileSystem& fs, const std::vector<Segme
 PassTally run_compaction_pass(const PassContext& context, const LogView& view,
                               const std::function<void(std::uint64_t bytes)>& advanced) {
   PartitionCursor cursor(context.fs, view, view.files.segments.front().base);
+  cursor.skip(context.dead);
   GroupWriter writer(context, view,
                      group_segments(context.fs, view.files.segments, view.log_end, context.options.config));
   std::vector<std::unique_ptr<Job>> jobs;
-  for (unsigned i = 0; i < job_count(); ++i) jobs.push_back(std::make_unique<Job>(context.rules));
+  for (unsigned i = 0; i < job_count(); ++i) jobs.push_back(std::make_unique<Job>(context));
   bool interrupted = false;
   run_ordered(
       jobs, [&](Job& job) { return cursor.next(job.chunk); },

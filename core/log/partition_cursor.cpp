@@ -103,6 +103,7 @@ bool PartitionCursor::try_to_open() {
   if (!segment.is(file->stat())) return false;
   first_segment_ = false;
   file_ = std::move(file);
+  range_ = range;
   auto ahead = std::make_shared<ReadAhead>(file_, range.end, chunk_bytes_);
   scanner_.emplace(*file_, range, chunk_bytes_, ahead);
   const std::scoped_lock lock(mutex_);
@@ -133,6 +134,17 @@ void PartitionCursor::look_again() {
   looked_again_ = true;
 }
 
+// In a segment that was replaced since they were found, places mean nothing.
+void PartitionCursor::step_over_dead() {
+  if (dead_ == nullptr || looked_again_) return;
+  const ReadStretch* const dead = dead_->find(view_->files.segments[index_].base, scanner_->position());
+  if (dead == nullptr) return;
+  range_.position = dead->end;
+  range_.after = last_ = dead->last;
+  ahead_->passed(dead->end);
+  scanner_.emplace(*file_, range_, chunk_bytes_, ahead_);
+}
+
 void PartitionCursor::read_ahead(CursorChunk& chunk) {
   std::shared_ptr<ReadAhead> ahead;
   {
@@ -161,6 +173,7 @@ bool PartitionCursor::next(CursorChunk& chunk) {
   while (index_ < view_->files.segments.size()) {
     if (!scanner_) open_segment();
     if (!scanner_) break;
+    step_over_dead();
     const auto& segments = view_->files.segments;
     const bool more = scanner_->next(chunk.scan);
     last_ = std::max(last_, scanner_->last_offset());

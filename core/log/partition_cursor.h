@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "core/log/dead_stretches.h"
 #include "core/log/log_view.h"
 #include "core/log/segment_scanner.h"
 
@@ -31,6 +32,10 @@ class PartitionCursor {
   /// storage_error if a segment is shorter by then than the view has it.
   bool next(CursorChunk& chunk);
 
+  /// Steps over these from now on, as far as it is up to it: some of their units may come. They must outlive
+  /// the cursor.
+  void skip(const DeadStretches& dead) { dead_ = &dead; }
+
   /// Reads for a chunk what next() will probably want in it. For any thread, while another may be in next();
   /// only a matter of speed.
   void read_ahead(CursorChunk& chunk);
@@ -43,6 +48,7 @@ class PartitionCursor {
   void open_segment();
   bool try_to_open();
   void look_again();
+  void step_over_dead();
   void require_whole();
 
   FileSystem& fs_;
@@ -52,6 +58,8 @@ class PartitionCursor {
   std::size_t index_ = 0;  // of the segment being read
   std::shared_ptr<File> file_;
   std::optional<SegmentScanner> scanner_;
+  ScanRange range_;  // of the scanner
+  const DeadStretches* dead_ = nullptr;
   std::mutex mutex_;
   std::shared_ptr<ReadAhead> ahead_;  // of the segment being read; guarded by mutex_
   Offset start_;
