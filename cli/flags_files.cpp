@@ -34,6 +34,35 @@ void add_dump_options(CommandSpec& spec, DumpLogOptions* to) {
       [to](const std::string& text) { std::tie(to->from_offset, to->to_offset) = parse_offset_range(text); });
   spec.value("--max-bytes", "BYTES", "read only so much of a log (default: 2147483647)",
              [to](const std::string& text) { to->max_bytes = parse_bytes(text); });
+  spec.group("Internal topics (JSON and whole topics are decoded by the topic's name)");
+  // The tool's order: the first of these that is given counts.
+  const auto decoder = [&spec, to](const std::string& name, DumpDecoder which, const std::string& help) {
+    spec.flag(name, help, [to, which] {
+      if (to->decoder == DumpDecoder::none || which < to->decoder) to->decoder = which;
+      to->print_data_log = to->deep_iteration = true;
+    });
+  };
+  decoder("--offsets-decoder", DumpDecoder::offsets, "records of __consumer_offsets");
+  decoder("--transaction-log-decoder", DumpDecoder::transactions, "records of __transaction_state");
+  decoder("--cluster-metadata-decoder", DumpDecoder::metadata,
+          "records of __cluster_metadata and its snapshots");
+  decoder("--share-group-state-decoder", DumpDecoder::share, "records of __share_group_state");
+  const auto foreign = [to](const std::string& name) {
+    to->foreign_decoder = name;
+    to->print_data_log = to->deep_iteration = true;
+  };
+  spec.flag("--remote-log-metadata-decoder", "records of __remote_log_metadata (shown as text)",
+            [foreign] { foreign("--remote-log-metadata-decoder"); });
+  for (const char* const name : {"--key-decoder-class", "--value-decoder-class"}) {
+    spec.value(name, "CLASS", "taken for the tool's sake: keys and values are shown as text",
+               [foreign, to, name](const std::string& text) {
+                 if (text.ends_with("StringDecoder")) {
+                   to->print_data_log = to->deep_iteration = true;
+                 } else {
+                   foreign(name);
+                 }
+               });
+  }
   spec.group("Indexes");
   spec.flag("--verify-index-only", "check an index against its log, print no entries", to->verify_index_only);
   spec.flag("--index-sanity-check", "only check that an index is well formed", to->index_sanity_check);
@@ -51,6 +80,7 @@ void bind_dump_log(CommandSpec& spec) {
   spec.example("tk dump-log orders-0 --print-data-log --offsets 100:110");
   spec.example("tk dump-log ./00000000000000000000.log --deep-iteration --json");
   spec.example("tk dump-log --files data/t-0/00000000000000000000.index --verify-index-only");
+  spec.example("tk dump-log __consumer_offsets --print-data-log -d /var/lib/kafka/data");
   spec.example("zcat old.log.gz | tk dump-log - --json --print-data-log");
   spec.run([options](Context& context) { return run_dump_log(*options, context); });
 }

@@ -137,7 +137,8 @@ void append_batch_object(TextBuffer& to, const UnitInfo& info, const BatchObject
   line.end();
 }
 
-void append_record_object(TextBuffer& to, const RecordView& record, std::optional<std::int64_t> create_ts) {
+void append_record_object(TextBuffer& to, const RecordView& record, std::optional<std::int64_t> create_ts,
+                          DumpDecoder decoder) {
   open_record(to, record);
   append_json_bytes_member(to, "key", record.key);
   to.push_back(',');
@@ -148,6 +149,7 @@ void append_record_object(TextBuffer& to, const RecordView& record, std::optiona
     append_json_bytes_member(to, "value", record.value);
   }
   finish_members(to, record, create_ts);
+  if (decoder != DumpDecoder::none) append_decoded_members(to, decoder, record);
   append(to, "}\n");
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "commands/dump_decoder.h"
 #include "core/base/text.h"
 #include "core/format/fault.h"
 #include "core/format/json_record.h"
@@ -27,8 +28,10 @@ struct BatchObject {
 void append_batch_object(TextBuffer& to, const UnitInfo& info, const BatchObject& batch);
 
 /// {"type":"record",...}. `create_ts` is what the producer stamped, where the broker's time took its place.
+/// With a decoder also what key and value mean.
 void append_record_object(TextBuffer& to, const RecordView& record,
-                          std::optional<std::int64_t> create_ts = {});
+                          std::optional<std::int64_t> create_ts = {},
+                          DumpDecoder decoder = DumpDecoder::none);
 /// A record of a control batch: its bytes as key_b64 and value_b64, and what they mean as "control". A fault
 /// (kind `record`) if they mean nothing; "control" is null then.
 Fault append_control_object(TextBuffer& to, const RecordView& record,

@@ -14,6 +14,7 @@
 #include "commands/targets.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/catalog/topic_name.h"
 #include "core/io/file_system.h"
 #include "core/io/output.h"
 #include "core/io/spool.h"
@@ -29,6 +30,7 @@ DumpStyle style_of(const DumpLogOptions& options, const Context& context) {
   style.json = context.json;
   style.records = options.deep_iteration || options.print_data_log;
   style.data = options.print_data_log;
+  style.decoder = options.decoder;
   style.skip_record_metadata = options.skip_record_metadata;
   style.from = options.from_offset;
   style.to = options.to_offset;
@@ -55,6 +57,7 @@ class LogDump {
       : options_(options), context_(context), style_(style_of(options, context)) {}
 
   void dump_target(const Target& target);
+  void note_decoder() const;
   /// "-" is standard input.
   void dump_file(const std::string& path);
   void print_reports() const { reports_.print(context_.diagnostics); }
@@ -62,6 +65,7 @@ class LogDump {
  private:
   [[nodiscard]] bool stopped() const { return context_.out.closed() || context_.interrupted.load() != 0; }
   void dump_partition(const std::string& directory);
+  [[nodiscard]] DumpStyle style_for(const std::string& path) const;
   void dump_small_files(const std::string& directory);
   void dump_as(DumpKind kind, const DumpSource& source);
   void dump_index(DumpKind kind, const DumpSource& source);
@@ -76,6 +80,7 @@ class LogDump {
   const DumpLogOptions& options_;
   Context& context_;
   DumpStyle style_;
+  bool in_directory_ = false;  // files are met in a directory that was named
   DumpReports reports_;
   // The segments of the directory looked at last, by base.
   std::optional<std::string> listed_;
@@ -94,8 +99,25 @@ void LogDump::attempt(Step&& step) {
   }
 }
 
+// The tool decodes what it is told to; a file given by its path is shown as it does.
+DumpStyle LogDump::style_for(const std::string& path) const {
+  DumpStyle style = style_;
+  if (style.decoder != DumpDecoder::none || (!style.json && !in_directory_)) return style;
+  const auto name = parse_partition_directory(base_name(parent_path(path)));
+  if (name) style.decoder = decoder_of_topic(name->topic);
+  return style;
+}
+
+void LogDump::note_decoder() const {
+  if (!options_.foreign_decoder.empty()) {
+    context_.diagnostics.warning(fmt::format(
+        "{}: keys and values are shown as text: this decoder is not known here", options_.foreign_decoder));
+  }
+}
+
 void LogDump::dump_target(const Target& target) {
   if (stopped()) return;
+  in_directory_ = target.kind != Target::Kind::file;
   if (target.kind == Target::Kind::file) return dump_file(target.path);
   attempt([&] {
     if (target.kind == Target::Kind::partition) return dump_partition(target.path);
@@ -200,7 +222,8 @@ std::optional<std::uint64_t> LogDump::max_bytes() const {
 void LogDump::dump_log(const DumpSource& source) {
   SegmentPlace place{.path = source.name, .base = base_of(source.name), .below = {}, .opens = source.opens};
   if (place.base && source.name == source.opens) place.below = next_segment(source.name, *place.base);
-  dump_segment(place, style_, max_bytes(), reports_, context_);
+  const DumpStyle style = style_for(source.name);
+  dump_segment(place, style, max_bytes(), reports_, context_);
 }
 
 // The offsets of a snapshot begin at 0, whatever its name says: that is where the log goes on.
@@ -211,7 +234,8 @@ void LogDump::dump_checkpoint(const DumpSource& source) {
   place.headline = "KRaft bootstrap snapshot";
   if (name != kBootstrapFile && id)
     place.headline = fmt::format("Snapshot end offset: {}, epoch: {}", id->end.value(), id->epoch.value());
-  dump_segment(place, style_, max_bytes(), reports_, context_);
+  const DumpStyle style = style_for(source.name);
+  dump_segment(place, style, max_bytes(), reports_, context_);
 }
 
 /// The base of the segment behind this one, if the file lies in a partition's directory.
@@ -236,11 +260,12 @@ std::optional<Offset> LogDump::next_segment(const std::string& path, Offset base
 
 int run_dump_log(const DumpLogOptions& options, Context& context) {
   LogDump dump(options, context);
+  dump.note_decoder();
   const Targets& targets = options.targets;
   if (!targets.names.empty() || !targets.topics.empty() || options.files.empty()) {
     for (const Target& target : resolve_targets(targets, context)) dump.dump_target(target);
   }
-  for (const std::string& path : options.files) dump.dump_file(path);
+  for (const std::string& path : options.files) dump.dump_target({Target::Kind::file, path});
   dump.print_reports();
   return context.diagnostics.exit_code();
 }

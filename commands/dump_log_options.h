@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands/common_options.h"
+#include "commands/dump_decoder.h"
 #include "commands/dump_kind.h"
 
 namespace tk {
@@ -20,6 +21,12 @@ struct DumpLogOptions {
 
   /// What the files are, whatever their names (--as).
   std::optional<DumpKind> kind;
+
+  /// Of the internal topic's records; implies printing data. Without one it is chosen by the topic's name,
+  /// for JSON, and as text for what was named as a topic or directory.
+  DumpDecoder decoder = DumpDecoder::none;
+  /// A decoder that kafka-dump-log has and tk has not, by its option.
+  std::string foreign_decoder;
 
   /// Keys and values; implies deep iteration (already set in `deep_iteration`).
   bool print_data_log = false;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "commands/dump_decoder.h"
 #include "core/format/unit.h"
 
 namespace tk {
@@ -18,6 +19,8 @@ struct DumpStyle {
   bool data = false;
   /// Record lines without offset, timestamp and sizes.
   bool skip_record_metadata = false;
+  /// The records are those of an internal topic.
+  DumpDecoder decoder = DumpDecoder::none;
   /// --offsets A:B.
   std::optional<std::int64_t> from;
   std::optional<std::int64_t> to;

@@ -138,13 +138,28 @@ char* RecordLines::put_data(char* at, const RecordView& record) const {
   return at;
 }
 
+// The tool ends at a record that a decoder cannot take; here the others follow.
+void RecordLines::append_decoded(Buffer& to, const RecordView& record) const {
+  const DecodedRecord decoded = decode_as_text(style_.decoder, record);
+  if (style_.skip_record_metadata && (decoded.key || decoded.payload)) to.append("|");
+  if (decoded.key) to.append(" key: " + *decoded.key);
+  if (decoded.payload) to.append(" payload: " + *decoded.payload);
+  to.append("\n");
+}
+
 void RecordLines::append_record(Buffer& to, const RecordView& record) {
-  Line line(to, record_line_bound(record));
-  char* at = line.begin();
-  if (!style_.skip_record_metadata) at = put_metadata(at, record, true);
-  at = put_data(at, record);
-  *at++ = '\n';
-  line.end(at);
+  const bool decodes = style_.decoder != DumpDecoder::none && style_.data;
+  {
+    Line line(to, record_line_bound(record));
+    char* at = line.begin();
+    if (!style_.skip_record_metadata) at = put_metadata(at, record, true);
+    if (!decodes) {
+      at = put_data(at, record);
+      *at++ = '\n';
+    }
+    line.end(at);
+  }
+  if (decodes) append_decoded(to, record);
 }
 
 void RecordLines::append_legacy(Buffer& to, const LegacyRecord& message) {
@@ -154,6 +169,10 @@ void RecordLines::append_legacy(Buffer& to, const LegacyRecord& message) {
     at = put_metadata(at, message.record, false);
     at = put_bool(at, " isValid: ", message.valid);
     at = put_number(at, " crc: ", message.crc);
+  }
+  if (style_.decoder != DumpDecoder::none && style_.data) {
+    line.end(at);
+    return append_decoded(to, message.record);
   }
   at = put_data(at, message.record);
   *at++ = '\n';

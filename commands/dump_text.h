@@ -33,6 +33,7 @@ class RecordLines {
   Fault append_control(Buffer& to, const RecordView& record);
 
  private:
+  void append_decoded(Buffer& to, const RecordView& record) const;
   char* put_shared(char* at, const RecordView& record);
   char* put_metadata(char* at, const RecordView& record, bool with_sequence);
   char* put_data(char* at, const RecordView& record) const;

@@ -60,7 +60,7 @@ Fault UnitDumper::dump_batch_records(ByteView unit, const UnitInfo& info) {
       const Fault of_control = show_control(record);
       if (of_control && !first) first = of_control;
     } else if (style_.json) {
-      append_record_object(object_, record, create_ts(record));
+      append_record_object(object_, record, create_ts(record), style_.decoder);
       take_object();
     } else {
       lines_.append_record(sink.buffer, record);
@@ -107,7 +107,7 @@ Fault UnitDumper::dump_legacy(ByteView unit, std::uint64_t position, bool valid,
     trail.pass(message.record.offset);
     if (style_.json) {
       append_record_object(object_, message.record,
-                           info.compressed() ? create_ts(message.record) : std::nullopt);
+                           info.compressed() ? create_ts(message.record) : std::nullopt, style_.decoder);
       take_object();
     } else {
       lines_.append_legacy(sink.buffer, message);

@@ -16,7 +16,12 @@ import sys
 TK, FIXTURE, ASPECT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 NAME = os.path.basename(FIXTURE)
 OPTIONS = {"plain": [], "print": ["--print-data-log"], "deep": ["--deep-iteration"],
-           "index-sanity": ["--index-sanity-check"], "verify-index": ["--verify-index-only"]}
+           "index-sanity": ["--index-sanity-check"], "verify-index": ["--verify-index-only"],
+           "offsets-decoder": ["--offsets-decoder"], "transaction-log-decoder": ["--transaction-log-decoder"],
+           "cluster-metadata-decoder": ["--cluster-metadata-decoder"], "share-group-state-decoder": ["--share-group-state-decoder"],
+           "skip-record-metadata": ["--print-data-log", "--skip-record-metadata"],
+           "offsets-decoder-skip-record-metadata": ["--offsets-decoder", "--skip-record-metadata"],
+           "wrong-cluster-metadata-decoder": ["--cluster-metadata-decoder"]}
 # The recorded answers are of a broker that was started again and added markers before anybody read.
 NOT_COMPARABLE = {"kafka-4.4-killed": {"txn-0", "txn-1"}}.get(NAME, set())
 checked, differences = 0, []
