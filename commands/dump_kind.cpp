@@ -25,7 +25,6 @@ constexpr std::string_view kNames[] = {"",
                                        "partition-metadata",
                                        "properties",
                                        "json-state"};
-constexpr std::string_view kCheckpointSuffix = ".checkpoint";
 /// What the kind is told by, at most.
 constexpr std::size_t kSniffed = 64U << 10;
 
@@ -110,19 +109,6 @@ DumpKind dump_kind_of_content(FileSystem& fs, const std::string& path) {
   if (frame.status == FrameStatus::whole || frame.status == FrameStatus::need_more) return DumpKind::log;
   if (is_producer_snapshot(view, size)) return DumpKind::snapshot;
   return kind_of_text(as_text(view));
-}
-
-std::optional<SnapshotId> parse_snapshot_name(std::string_view name) {
-  constexpr std::size_t offset_digits = 20, epoch_digits = 10;
-  if (name.size() < offset_digits + 1 + epoch_digits || name[offset_digits] != '-') return std::nullopt;
-  const auto number = [](std::string_view digits) -> std::optional<std::int64_t> {
-    if (digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
-    return parse_int(digits);
-  };
-  const auto end = number(name.substr(0, offset_digits));
-  const auto epoch = number(name.substr(offset_digits + 1, epoch_digits));
-  if (!end || !epoch || *epoch > INT32_MAX) return std::nullopt;
-  return SnapshotId{Offset(*end), LeaderEpoch(static_cast<std::int32_t>(*epoch))};
 }
 
 }  // namespace tk

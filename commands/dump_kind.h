@@ -50,11 +50,4 @@ DumpFile dump_kind_of_name(std::string_view name);
 /// Looks at the first bytes of the file at `path`. Throws what reading throws.
 DumpKind dump_kind_of_content(FileSystem& fs, const std::string& path);
 
-/// "OOOOOOOOOOOOOOOOOOOO-EEEEEEEEEE.checkpoint": the end offset (exclusive) and epoch of a KRaft snapshot.
-struct SnapshotId {
-  Offset end;
-  LeaderEpoch epoch;
-};
-std::optional<SnapshotId> parse_snapshot_name(std::string_view name);
-
 }  // namespace tk

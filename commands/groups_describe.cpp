@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/damage_text.h"
@@ -277,6 +278,25 @@ std::string cost_json(const RebalanceCost& cost) {
   return {text.data(), text.size() - 1};
 }
 
+void print_broker_state(const BrokerGroup& group, Context& context) {
+  if (!context.json) {
+    Table table = state_table();
+    table.add(broker_state_cells(group));
+    return context.out.write(table.text());
+  }
+  const bool epochs = group.state.protocol == GroupProtocol::consumer;
+  TextBuffer text;
+  JsonLine line(text);
+  broker_state_json(line, group);
+  line.text_or_null("leader", text_if(group.state.leader));
+  line.number_or_null("state_since", group.state.state_since_ms > 0
+                                         ? std::optional(group.state.state_since_ms)
+                                         : std::nullopt);
+  line.number_or_null("target_epoch", epochs ? std::optional(group.state.target_epoch) : std::nullopt);
+  line.null("last_rebalance").end();
+  context.out.write({text.data(), text.size()});
+}
+
 void print_state(const GroupState& group, Context& context) {
   const bool epochs = group.protocol == GroupProtocol::consumer;
   if (context.json) {
@@ -307,11 +327,11 @@ void print_state(const GroupState& group, Context& context) {
 
 }  // namespace
 
-int run_groups_describe(const GroupsDescribeOptions& options, Context& context) {
+namespace {
+
+int describe(const GroupState& group, const BrokerGroup* of_broker, const GroupsDescribeOptions& options,
+             const Store& store, Context& context) {
   using View = GroupsDescribeOptions::View;
-  const Store store = open_store(context);
-  const GroupLogs logs(store);
-  const GroupState group = require_group(open_groups(context), options.group, logs);
   switch (options.view) {
     case View::offsets:
       OffsetsView(group, options, store, context).print();
@@ -320,10 +340,27 @@ int run_groups_describe(const GroupsDescribeOptions& options, Context& context) 
       print_members(group, context);
       break;
     case View::state:
-      print_state(group, context);
+      of_broker != nullptr ? print_broker_state(*of_broker, context) : print_state(group, context);
       break;
   }
   return context.diagnostics.exit_code();
+}
+
+}  // namespace
+
+// A group that tk keeps in a broker's directory comes before the broker's own of the same name.
+int run_groups_describe(const GroupsDescribeOptions& options, Context& context) {
+  const Store store = open_store(context);
+  const GroupLogs logs(store);
+  const GroupStore groups = open_groups(context);
+  if (store.is_broker() && !groups.read(options.group)) {
+    const BrokerGroups of_broker = broker_groups(store, context);
+    const auto found = of_broker.groups.find(options.group);
+    if (found != of_broker.groups.end())
+      return describe(found->second.state, &found->second, options, store, context);
+    throw unknown_broker_group(options.group, of_broker, store.directory());
+  }
+  return describe(require_group(groups, options.group, logs), nullptr, options, store, context);
 }
 
 }  // namespace tk

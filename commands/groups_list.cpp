@@ -1,6 +1,7 @@
 // tk groups list, and the row of `describe --state`
 #include <fmt/format.h>
 
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -24,10 +25,12 @@ std::vector<std::string> topics_of(const GroupState& group) {
 }
 
 // A group of commits alone has neither.
-std::optional<std::string_view> protocol_of(const GroupState& group) {
+std::optional<std::string_view> protocol_of(const GroupState& group, const std::optional<StateNames>& names) {
+  if (names) return text_if(names->protocol);
   return group.had_members ? std::optional(group_protocol_name(group.protocol)) : std::nullopt;
 }
-std::optional<std::string_view> assignor_of(const GroupState& group) {
+std::optional<std::string_view> assignor_of(const GroupState& group, const std::optional<StateNames>& names) {
+  if (names) return text_if(names->assignor);
   return group.assignor ? std::optional(assignor_name(*group.assignor)) : std::nullopt;
 }
 
@@ -42,26 +45,42 @@ void damaged_row(const std::string& key, Table& table, Context& context) {
   context.out.write({text.data(), text.size()});
 }
 
+/// Those of a broker, which are in its own topics.
+void add_broker_groups(const Store& store, Table& table, Context& context) {
+  for (const auto& [id, group] : broker_groups(store, context).groups) {
+    if (context.interrupted.load() != 0 || context.out.closed()) return;
+    if (!context.json) {
+      table.add(broker_state_cells(group));
+      continue;
+    }
+    TextBuffer text;
+    JsonLine line(text);
+    broker_state_json(line, group);
+    line.end();
+    context.out.write({text.data(), text.size()});
+  }
+}
+
 }  // namespace
 
-void state_json(JsonLine& line, const GroupState& group) {
+void state_json(JsonLine& line, const GroupState& group, const std::optional<StateNames>& names) {
   line.text("group", group.group)
       .text("state", group_phase_name(group.phase))
-      .text_or_null("protocol", protocol_of(group))
-      .text_or_null("assignor", assignor_of(group))
+      .text_or_null("protocol", protocol_of(group, names))
+      .text_or_null("assignor", assignor_of(group, names))
       .number("generation", group.generation)
       .number("members", static_cast<std::int64_t>(group.members.size()))
       .raw("topics", names_array(topics_of(group)));
 }
 
-std::vector<std::string> state_cells(const GroupState& group) {
+std::vector<std::string> state_cells(const GroupState& group, const std::optional<StateNames>& names) {
   const auto text = [](const std::optional<std::string_view>& name) {
     return std::string(name.value_or("-"));
   };
   return {group.group,
           std::string(group_phase_name(group.phase)),
-          text(protocol_of(group)),
-          text(assignor_of(group)),
+          text(protocol_of(group, names)),
+          text(assignor_of(group, names)),
           std::to_string(group.generation),
           std::to_string(group.members.size()),
           names_text(topics_of(group))};
@@ -101,6 +120,7 @@ int run_groups_list(const GroupsListOptions&, Context& context) {
       context.diagnostics.error(error);
     }
   }
+  add_broker_groups(store, table, context);
   context.out.write(table.text());
   return context.diagnostics.exit_code();
 }

@@ -1,6 +1,9 @@
 // tk txn list, describe
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -48,11 +51,83 @@ void json_row(const std::string& id, const TransactionEntry& entry, Context& con
   context.out.write({text.data(), text.size()});
 }
 
+void broker_json_row(const std::string& id, const BrokerTransaction& entry, Context& context) {
+  const auto known = [](std::int64_t ms) { return ms < 0 ? std::nullopt : std::optional(ms); };
+  TextBuffer text;
+  JsonLine(text)
+      .text("id", id)
+      .number("producer_id", entry.id.value())
+      .number("epoch", entry.epoch)
+      .text("state", entry.state)
+      .number_or_null("started", known(entry.started_ms))
+      .number("timeout_ms", entry.timeout_ms)
+      .raw("partitions", partitions_array(entry.partitions))
+      .raw("groups", "[]")
+      .null("ended")
+      .number_or_null("updated", known(entry.updated_ms))
+      .number("state_partition", entry.held_by.value())
+      .end();
+  context.out.write({text.data(), text.size()});
+}
+
+std::vector<std::string> broker_cells(const std::string& id, const BrokerTransaction& entry) {
+  return {printable(id),
+          std::to_string(entry.id.value()),
+          std::to_string(entry.epoch),
+          entry.state,
+          entry.started_ms < 0 ? "-" : std::to_string(entry.started_ms),
+          std::to_string(entry.timeout_ms),
+          partitions_text(entry.partitions),
+          "-"};
+}
+
+/// What the coordinators know of transactions, tk's own and a broker's.
+struct Known {
+  ProducersFile file;
+  bool of_broker = false;
+  BrokerTransactions broker;
+
+  [[nodiscard]] const std::string* name_of(ProducerId producer) const {
+    for (const auto& [id, entry] : file.transactions) {
+      if (entry.id == producer) return &id;
+    }
+    for (const auto& [id, entry] : broker) {
+      if (entry.id == producer) return &id;
+    }
+    return nullptr;
+  }
+  /// True if no coordinator will ever end the transaction of this producer in the partition; nothing where
+  /// that cannot be told.
+  [[nodiscard]] std::optional<bool> hangs(ProducerId producer, const PartitionInfo& partition) const {
+    if (!of_broker) return std::nullopt;
+    const TopicPartition place{partition.topic, partition.partition};
+    for (const auto& [id, entry] : broker) {
+      const bool there = std::binary_search(entry.partitions.begin(), entry.partitions.end(), place);
+      if (entry.id == producer && entry.is_open() && there) return false;
+    }
+    return true;
+  }
+};
+
+Known read_known(const Store& store, Context& context) {
+  Known known;
+  try {
+    known.file = read_producers_file(context.fs, store.directory()).value_or(ProducersFile{});
+  } catch (const Error& error) {
+    context.diagnostics.error(error);  // what is open is in the logs all the same
+  }
+  known.of_broker = store.is_broker() && store.find("__transaction_state") != nullptr;
+  if (known.of_broker) known.broker = broker_transactions(store, context);
+  return known;
+}
+
 class OpenList {
  public:
-  explicit OpenList(Context& context) : context_(context) {}
+  OpenList(const Known& known, Context& context) : known_(known), context_(context) {}
 
-  void add(const PartitionInfo& partition, const OpenTransaction& open, const std::string* id) {
+  void add(const PartitionInfo& partition, const OpenTransaction& open) {
+    const std::string* const id = known_.name_of(open.producer);
+    const std::optional<bool> hangs = known_.hangs(open.producer, partition);
     std::optional<std::int64_t> first, age;
     if (open.first_timestamp >= 0) {
       first = open.first_timestamp;
@@ -62,7 +137,7 @@ class OpenList {
       table_.add({partition_directory_name(partition.topic, partition.partition),
                   std::to_string(open.producer.value()), std::to_string(open.epoch),
                   id == nullptr ? "-" : printable(*id), std::to_string(open.first.value()), number_text(age),
-                  std::to_string(open.batches)});
+                  std::to_string(open.batches), hangs == true ? "hangs" : ""});
       return;
     }
     TextBuffer text;
@@ -76,12 +151,16 @@ class OpenList {
         .number_or_null("age_ms", age)
         .number("batches", open.batches)
         .text_or_null("id", id == nullptr ? std::nullopt : std::optional<std::string_view>(*id))
+        .raw("hanging", !hangs   ? "null"
+                        : *hangs ? "true"
+                                 : "false")
         .end();
     context_.out.write({text.data(), text.size()});
   }
   [[nodiscard]] std::string text() const { return table_.text(); }
 
  private:
+  const Known& known_;
   Context& context_;
   Table table_{{{"OPEN-IN"},
                 {"PRODUCER-ID", true},
@@ -89,7 +168,8 @@ class OpenList {
                 {"ID"},
                 {"FIRST-OFFSET", true},
                 {"AGE-MS", true},
-                {"BATCHES", true}}};
+                {"BATCHES", true},
+                {""}}};
 };
 
 /// Calls `take(partition, open)` for every transaction that is open in some partition.
@@ -107,13 +187,6 @@ void each_open(const Store& store, Context& context, Take take) {
       }
     }
   }
-}
-
-const std::string* name_of(const ProducersFile& file, ProducerId producer) {
-  for (const auto& [id, entry] : file.transactions) {
-    if (entry.id == producer) return &id;
-  }
-  return nullptr;
 }
 
 std::vector<std::string> cells(const std::string& id, const TransactionEntry& entry) {
@@ -143,23 +216,15 @@ Table transactions_table() {
 int run_txn_list(const TxnListOptions&, Context& context) {
   expire_first(context);
   const Store store = open_store(context);
-  ProducersFile file;
-  try {
-    file = read_producers_file(context.fs, store.directory()).value_or(ProducersFile{});
-  } catch (const Error& error) {
-    context.diagnostics.error(error);  // what is open is in the logs all the same
-  }
+  const Known known = read_known(store, context);
   Table table = transactions_table();
-  for (const auto& [id, entry] : file.transactions) {
-    if (context.json) {
-      json_row(id, entry, context);
-    } else {
-      table.add(cells(id, entry));
-    }
-  }
-  OpenList open_list(context);
+  for (const auto& [id, entry] : known.file.transactions)
+    context.json ? json_row(id, entry, context) : table.add(cells(id, entry));
+  for (const auto& [id, entry] : known.broker)
+    context.json ? broker_json_row(id, entry, context) : table.add(broker_cells(id, entry));
+  OpenList open_list(known, context);
   each_open(store, context, [&](const PartitionInfo& partition, const OpenTransaction& open) {
-    open_list.add(partition, open, name_of(file, open.producer));
+    open_list.add(partition, open);
   });
   const std::string open_text = open_list.text();
   context.out.write(table.text());
@@ -171,29 +236,33 @@ int run_txn_list(const TxnListOptions&, Context& context) {
 int run_txn_describe(const TxnDescribeOptions& options, Context& context) {
   expire_first(context);
   const Store store = open_store(context);
-  const ProducersFile file = read_producers_file(context.fs, store.directory()).value_or(ProducersFile{});
-  const auto at = file.transactions.find(options.id);
-  if (at == file.transactions.end()) {
+  const Known known = read_known(store, context);
+  const auto own = known.file.transactions.find(options.id);
+  const auto of_broker = known.broker.find(options.id);
+  const bool is_own = own != known.file.transactions.end();
+  if (!is_own && of_broker == known.broker.end()) {
     Error error = Error(ErrorCode::transactional_id_not_found,
                         fmt::format("there is no transaction '{}'", printable(options.id)))
                       .at(store.directory());
     std::vector<std::string> names;
-    for (const auto& [id, entry] : file.transactions) names.push_back(id);
+    for (const auto& [id, entry] : known.file.transactions) names.push_back(id);
+    for (const auto& [id, entry] : known.broker) names.push_back(id);
     const auto nearest = nearest_name(options.id, names);
     throw nearest ? std::move(error).hint(fmt::format("did you mean '{}'?", printable(*nearest)))
                   : std::move(error);
   }
-  const auto& [id, entry] = *at;
-  if (context.json) {
-    json_row(id, entry, context);
+  const ProducerId producer = is_own ? own->second.id : of_broker->second.id;
+  Table table = transactions_table();
+  if (is_own) {
+    context.json ? json_row(own->first, own->second, context) : table.add(cells(own->first, own->second));
   } else {
-    Table table = transactions_table();
-    table.add(cells(id, entry));
-    context.out.write(table.text());
+    context.json ? broker_json_row(of_broker->first, of_broker->second, context)
+                 : table.add(broker_cells(of_broker->first, of_broker->second));
   }
-  OpenList open_list(context);
+  context.out.write(table.text());
+  OpenList open_list(known, context);
   each_open(store, context, [&](const PartitionInfo& partition, const OpenTransaction& open) {
-    if (open.producer == entry.id) open_list.add(partition, open, &id);
+    if (open.producer == producer) open_list.add(partition, open);
   });
   if (const std::string text = open_list.text(); !text.empty()) context.out.write("\n" + text);
   return context.diagnostics.exit_code();

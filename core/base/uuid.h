@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct Uuid {
   static Uuid random();
 
   friend bool operator==(const Uuid&, const Uuid&) = default;
+  /// By their bytes.
+  friend auto operator<=>(const Uuid&, const Uuid&) = default;
 };
 
 }  // namespace tk

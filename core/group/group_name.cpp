@@ -94,7 +94,7 @@ std::string group_events_name(std::string_view key) {
 }
 
 // Java's String.hashCode works on UTF-16; the absolute value of the smallest int is 0.
-int offsets_partition_of(std::string_view group) {
+int offsets_partition_of(std::string_view group, int partitions) {
   std::uint32_t hash = 0;
   const char* at = group.data();
   const char* const end = at + group.size();
@@ -118,7 +118,7 @@ int offsets_partition_of(std::string_view group) {
   }
   const auto value = static_cast<std::int32_t>(hash);
   if (value == INT32_MIN) return 0;
-  return (value < 0 ? -value : value) % 50;
+  return (value < 0 ? -value : value) % partitions;
 }
 
 }  // namespace tk

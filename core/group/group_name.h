@@ -23,7 +23,7 @@ std::string group_state_name(std::string_view key);
 std::string group_lock_name(std::string_view key);
 std::string group_events_name(std::string_view key);
 
-/// Kafka's partition of __consumer_offsets for a group, of 50 (groups.md §7.8).
-int offsets_partition_of(std::string_view group);
+/// Kafka's partition of __consumer_offsets for a group, of as many as there are (groups.md §7.8).
+int offsets_partition_of(std::string_view group, int partitions = 50);
 
 }  // namespace tk

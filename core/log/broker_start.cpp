@@ -402,25 +402,25 @@ void Starter::load_producers() {
 
 // The snapshots of the quorum's state: one that is ahead of the log takes its place (§9.1, end).
 void Starter::settle_metadata_log() {
-  std::optional<std::pair<std::int64_t, std::int64_t>> newest;  // epoch, end offset
+  std::optional<std::pair<LeaderEpoch, Offset>> newest;
   for (const std::string& name : names_) {
+    const auto snapshot = parse_snapshot_name(name);
     if (name.ends_with(".part") || name.ends_with(".checkpoint.deleted")) {
       result_.removed.push_back(name);
-    } else if (name.ends_with(".checkpoint") && name.size() > 31 && name[20] == '-') {
-      const auto end = parse_int(name.substr(0, 20));
-      const auto epoch = parse_int(name.substr(21, 10));
-      if (end && epoch) newest = std::max(newest.value_or(std::pair(*epoch, *end)), std::pair(*epoch, *end));
+    } else if (snapshot && name.ends_with(kCheckpointSuffix)) {
+      const std::pair found(snapshot->epoch, snapshot->end);
+      newest = std::max(newest.value_or(found), found);
     }
   }
-  if (!newest || Offset(newest->second) <= end_) return;
+  if (!newest || newest->second <= end_) return;
   result_.reason = fmt::format("the newest snapshot ends at {}, behind the log's end {}: the log is dropped",
-                               newest->second, end_.value());
+                               newest->second.value(), end_.value());
   for (const auto& [base, model] : models_) {
     result_.deleted.push_back(base);
     result_.cut_bytes += model.bytes();
   }
   models_.clear();
-  result_.log_end = result_.log_start = end_ = Offset(newest->second);
+  result_.log_end = result_.log_start = end_ = newest->second;
 }
 
 // When the log is loaded its id is looked at.
@@ -441,6 +441,7 @@ void Starter::check_metadata() {
     models_[Offset(0)] = {};
   };
   if (!id) return stray(name + " is missing");
+  if (settings_.assigned == false) return stray("the metadata log assigns the partition to other brokers");
   if (settings_.topic_exists == false) return stray("the metadata log does not know the topic");
   if (settings_.topic_id && *settings_.topic_id != *id) {
     return stray(fmt::format("topic id {} is not that of the metadata log, {}", id->text(),

@@ -26,6 +26,8 @@ struct BrokerStartSettings {
   std::optional<Uuid> topic_id;
   /// Whether the metadata log knows the topic at all; nothing without a metadata log.
   std::optional<bool> topic_exists;
+  /// Whether the broker is one of the partition's replicas by the metadata log.
+  std::optional<bool> assigned;
 };
 
 struct BrokerStart {

@@ -14,6 +14,7 @@ inline constexpr std::string_view kIndexSuffix = ".index";
 inline constexpr std::string_view kTimeIndexSuffix = ".timeindex";
 inline constexpr std::string_view kTxnIndexSuffix = ".txnindex";
 inline constexpr std::string_view kSnapshotSuffix = ".snapshot";
+inline constexpr std::string_view kCheckpointSuffix = ".checkpoint";
 inline constexpr std::string_view kSwapSuffix = ".swap";
 inline constexpr std::string_view kCleanedSuffix = ".cleaned";
 inline constexpr std::string_view kDeletedSuffix = ".deleted";
@@ -30,5 +31,13 @@ struct SegmentFileName {
   std::string suffix;
 };
 std::optional<SegmentFileName> parse_segment_file_name(std::string_view name);
+
+/// A KRaft snapshot, "OOOOOOOOOOOOOOOOOOOO-EEEEEEEEEE" and what follows: where it ends (exclusive), and its
+/// epoch.
+struct KraftSnapshotName {
+  Offset end;
+  LeaderEpoch epoch;
+};
+std::optional<KraftSnapshotName> parse_snapshot_name(std::string_view name);
 
 }  // namespace tk

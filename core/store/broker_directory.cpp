@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/catalog/log_directory.h"
 #include "core/catalog/topic_name.h"
@@ -12,7 +14,6 @@
 namespace tk {
 namespace {
 
-constexpr std::string_view kMetadataPartition = "__cluster_metadata-0";
 constexpr std::string_view kRemoteIndexes = "remote-log-index-cache";
 
 class Reader {
@@ -33,6 +34,7 @@ class Reader {
     found_.recovery_points = checkpoint(kRecoveryPointFile);
     found_.log_starts = checkpoint(kLogStartFile);
     (void)checkpoint(kReplicationFile);
+    if (found_.kraft) found_.metadata = read_broker_metadata(fs_, directory_);
     return std::move(found_);
   }
 
@@ -48,6 +50,7 @@ class Reader {
     const MetaProperties properties = parse_meta_properties(read_whole(fs_, path));
     if (properties.fault) refuse(fmt::format("{}: {}", path, properties.fault->reason));
     found_.kraft = properties.version == 1;
+    found_.node_id = properties.node_id;
   }
 
   std::map<std::string, Offset> checkpoint(std::string_view name) {
@@ -88,7 +91,20 @@ BrokerStartSettings broker_start_settings(FileSystem& fs, const BrokerDirectory&
   settings.recovery_point = offset_in(directory.recovery_points, name);
   settings.log_start = offset_in(directory.log_starts, name);
   settings.kraft = directory.kraft;
-  settings.metadata_log = name == kMetadataPartition;
+  settings.metadata_log = name == kMetadataDirectory;
+  const auto parsed = parse_partition_directory(name);
+  if (directory.metadata && parsed && !settings.metadata_log) {
+    const BrokerMetadata::Topic* const topic = directory.metadata->find(parsed->topic);
+    settings.topic_exists = topic != nullptr;
+    if (topic != nullptr) {
+      settings.topic_id = topic->id;
+      const auto partition = topic->partitions.find(parsed->partition.value());
+      if (directory.node_id && partition != topic->partitions.end()) {
+        const auto& replicas = partition->second.replicas;
+        settings.assigned = std::find(replicas.begin(), replicas.end(), *directory.node_id) != replicas.end();
+      }
+    }
+  }
   const PartitionFiles files = list_partition(fs, partition_directory);
   settings.index_interval = spacing_of_indexes(fs, files).value_or(settings.index_interval + 1) - 1;
   return settings;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/catalog/broker_metadata.h"
 #include "core/io/file_system.h"
 #include "core/log/broker_start.h"
 
@@ -21,6 +22,9 @@ struct BrokerDirectory {
   /// By the names of the partitions' directories.
   std::map<std::string, Offset> recovery_points;
   std::map<std::string, Offset> log_starts;
+  std::optional<std::int32_t> node_id;
+  /// Of the metadata log, where it is there.
+  std::optional<BrokerMetadata> metadata;
 };
 
 /// Throws storage_error if the directory cannot be listed.

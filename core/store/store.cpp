@@ -153,6 +153,24 @@ void Store::settle(Slot& slot, std::size_t index) const {
     } catch (const Error&) {
     }
   }
+  if (topic.state != PartitionState::live || !is_broker_ || metadata() == nullptr) return;
+  const BrokerMetadata::Topic* const known = metadata_->find(topic.name);
+  // Another topic that had the same name has other settings.
+  if (known == nullptr || (topic.id && *topic.id != known->id)) return;
+  if (!topic.id) topic.id = known->id;
+  for (const auto& [key, value] : known->configs) topic.configs.try_emplace(key, value);
+}
+
+const BrokerMetadata* Store::metadata() const {
+  if (!metadata_read_ && is_broker_) {
+    try {
+      metadata_ = read_broker_metadata(*fs_, directory_);
+    } catch (const Error&) {
+      // Its partition is named by whoever reads it.
+    }
+  }
+  metadata_read_ = true;
+  return metadata_ ? &*metadata_ : nullptr;
 }
 
 void Store::settle_all(Slot& slot) const {

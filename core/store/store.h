@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/uuid.h"
+#include "core/catalog/broker_metadata.h"
 #include "core/catalog/topic_config.h"
 #include "core/catalog/topic_name.h"
 #include "core/catalog/topics_file.h"
@@ -46,9 +47,9 @@ struct TopicInfo {
   TopicFormat format = TopicFormat::json;
   /// False if that is only the default: nothing is stored in it, and tk-topics.json does not list it.
   bool format_settled = true;
-  /// Of tk-topics.json, else of the first partition.metadata that can be read.
+  /// Of tk-topics.json, else of the first partition.metadata that can be read, else of the metadata log.
   std::optional<Uuid> id;
-  /// Set through tk-topics.json; empty for other topics.
+  /// Those of tk-topics.json over those of a broker's metadata log.
   ConfigMap configs;
   /// Set if tk made the topic, here or in a broker's directory. One that tk only altered is not.
   bool tk_made = false;
@@ -92,6 +93,9 @@ class Store {
   [[nodiscard]] FileSystem& file_system() const { return *fs_; }
   /// True if the directory belongs to a Kafka broker.
   [[nodiscard]] bool is_broker() const { return is_broker_; }
+  /// What a broker's metadata log says; null if the directory has none. It is read when it is first asked
+  /// for; a damaged one says as much as can be read.
+  [[nodiscard]] const BrokerMetadata* metadata() const;
   /// What was found and is none of the log's: one line each.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// Why tk-topics.json could not be used, if so: then the topics are what the partition directories show. A
@@ -202,6 +206,8 @@ class Store {
   std::vector<std::string> notes_;
   std::optional<Error> state_error_;
   mutable Slot live_;
+  mutable bool metadata_read_ = false;
+  mutable std::optional<BrokerMetadata> metadata_;
   mutable Slot set_aside_;
   std::map<std::string, Offset> log_starts_;  // by "topic-partition"
   std::unique_ptr<LockFile> lock_;

@@ -1,0 +1,28 @@
+// What the commands about groups and transactions show of a Kafka broker's own (core/store/broker_state.h).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "commands/table.h"
+#include "core/base/json_writer.h"
+#include "core/store/broker_state.h"
+
+namespace tk {
+
+struct Context;
+
+/// Reads them, with what cannot be read reported.
+BrokerGroups broker_groups(const Store& store, Context& context);
+BrokerTransactions broker_transactions(const Store& store, Context& context);
+
+/// The members of state_json() and `type`, `offsets_partition`; the line not ended.
+void broker_state_json(JsonLine& line, const BrokerGroup& group);
+std::vector<std::string> broker_state_cells(const BrokerGroup& group);
+
+/// The error for a group that neither the broker nor tk knows, with the nearest name and the partition of
+/// __consumer_offsets that would hold it.
+Error unknown_broker_group(const std::string& group, const BrokerGroups& groups,
+                           const std::string& directory);
+
+}  // namespace tk
