@@ -1,6 +1,7 @@
 // tk groups events, tk groups export
 #include <fmt/format.h>
 
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -62,10 +63,25 @@ int run_groups_events(const GroupsEventsOptions& options, Context& context) {
   return context.diagnostics.exit_code();
 }
 
+namespace {
+
+/// A group that tk keeps comes before a broker's of the same name.
+GroupState group_or_broker_group(const std::string& name, const Store& store, const GroupLogs& logs,
+                                 Context& context) {
+  const GroupStore groups = open_groups(context);
+  if (!store.is_broker() || groups.read(name)) return require_group(groups, name, logs);
+  BrokerGroups of_broker = broker_groups(store, context);
+  const auto found = of_broker.groups.find(name);
+  if (found == of_broker.groups.end()) throw unknown_broker_group(name, of_broker, store.directory());
+  return std::move(found->second.state);
+}
+
+}  // namespace
+
 int run_groups_export(const GroupsExportOptions& options, Context& context) {
   const Store store = open_store(context);
   const GroupLogs logs(store);
-  const GroupState group = require_group(open_groups(context), options.group, logs);
+  const GroupState group = group_or_broker_group(options.group, store, logs, context);
   for (const auto& [partition, stored] : group.offsets) {
     const CommittedOffset* committed = committed_offset(group, logs, partition);
     if (committed == nullptr) {

@@ -159,3 +159,29 @@ version: 0 producerId: 4000 firstOffset: 50 lastOffset: 80 lastStableOffset: 81"
   equal "$(tk dump-log <(cat $S0) --as log --json | jq -c 'del(.file)')" "$want"
   tk_is 2 dump-log $S0 --as sausage
 }
+
+@test "records of internal topics: by the topic's name, with what is not known as hex" {
+  # A commit (kafka-on-disk.md §17.7), a key of an unknown type, a known one whose value is of an unknown version, a tombstone.
+  local batch='{"type":"batch","magic":2,"base_offset":0,"last_offset":3,"codec":"none","max_ts":1}'
+  b64() { xxd -r -p <<< "$1" | base64 -w 0; }
+  local k
+  k=$(b64 00010002673100066f726465727300000003)
+  {
+    echo "$batch"
+    echo '{"type":"record","offset":0,"ts":1,"key_b64":"'"$k"'","value_b64":"'"$(b64 0003000000000000002a0000000700000000018bcfe56800)"'"}'
+    echo '{"type":"record","offset":1,"ts":1,"key_b64":"'"$(b64 7fff00)"'","value_b64":"AAA="}'
+    echo '{"type":"record","offset":2,"ts":1,"key_b64":"'"$k"'","value_b64":"'"$(b64 00630102)"'"}'
+    echo '{"type":"record","offset":3,"ts":1,"key_b64":"'"$k"'","value":null}'
+  } | tk produce __consumer_offsets-0 -i dump -q
+  tk_is 0 dump-log __consumer_offsets --json --print-data-log
+  equal "$(rows 'select(.type == "record") | [.key_decoded, .value_decoded]')" \
+    '[{"type":"1","data":{"group":"g1","topic":"orders","partition":3}},{"version":"3","data":{"offset":42,"leaderEpoch":7,"metadata":"","commitTimestamp":1700000000000}}] [{"type":32767,"hex":"7fff00"},{"hex":"0000"}] [{"type":"1","data":{"group":"g1","topic":"orders","partition":3}},{"version":99,"error":"unknown version (99)","hex":"00630102"}] [{"type":"1","data":{"group":"g1","topic":"orders","partition":3}},null]'
+  tk_is 0 dump-log __consumer_offsets --print-data-log
+  contains "$output" 'payload: {"version":"3","data":{"offset":42,'
+  contains "$output" "key: Unknown record type 32767 at offset 1, skipping."
+  contains "$output" "payload: <DELETE>"
+  # A file by its path is shown as the tool shows it, unless the decoder is asked for.
+  run --separate-stderr "$TK" dump-log logs/__consumer_offsets-0/$SEGMENT --print-data-log
+  [[ $output != *'"version"'* ]]
+  contains "$(tk dump-log logs/__consumer_offsets-0/$SEGMENT --offsets-decoder)" '"version":"3"'
+}

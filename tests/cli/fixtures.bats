@@ -37,6 +37,14 @@ damaged() { python3 "$here/compare_damaged.py" "$TK" "$(fixture kafka-4.4-damage
 @test "damaged partitions: plain recover cuts no readable record" { damaged plain; }
 @test "damaged partitions: recover --salvage loses no readable record, and none that the broker kept" { damaged salvage; }
 
+@test "a broker's own topics: groups, members, offsets, ids, configs, transactions as its AdminClient had them" {
+  local name bad=0
+  for name in kafka-4.4-clean kafka-4.4-killed; do
+    python3 "$here/compare_state.py" "$TK" "$(fixture $name)" || bad=1
+  done
+  return $bad
+}
+
 @test "recover --as-broker says what a broker's start did, with and without the clean-shutdown marker" {
   python3 "$here/compare_starts.py" "$TK" "$(fixture kafka-4.4-damaged)" "$(fixture kafka-4.4-damaged-alone)"
 }
