@@ -152,7 +152,12 @@ int run_recover(const RecoverOptions& options, Context& context) {
       settings.mode = mode_of(options.damage);
       settings.full = options.full;
       const RecoveryPlan plan = plan_recovery(context.fs, path, settings);
-      if (!options.dry_run) apply_recovery(context.fs, plan);
+      if (!options.dry_run) {
+        if (plan.changes_anything()) before_recovery(context.fs, path);
+        apply_recovery(context.fs, plan);
+        locks.reset();
+        if (plan.cuts_anything()) after_recovery(context.fs, path, plan.log_end, lock_wait(context));
+      }
       report.print(plan);
       for (const SegmentRecovery& segment : plan.segments) bytes += segment.segment.size;
       progress.update(bytes);

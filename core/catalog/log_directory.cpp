@@ -149,6 +149,22 @@ void raise_in_checkpoint(FileSystem& fs, const std::string& directory, std::stri
   replace_atomically(fs, path, as_bytes(text));
 }
 
+void lower_in_checkpoints(FileSystem& fs, const std::string& directory, std::string_view topic,
+                          PartitionId partition, Offset end) {
+  for (const std::string_view name : {kRecoveryPointFile, kReplicationFile, kCleanerFile}) {
+    const std::string path = join_path(directory, name);
+    if (!fs.stat(path)) continue;
+    OffsetCheckpoint checkpoint = parse_offset_checkpoint(read_whole(fs, path));
+    bool changed = false;
+    for (OffsetCheckpointEntry& entry : checkpoint.entries) {
+      if (entry.topic != topic || entry.partition != partition || entry.offset <= end) continue;
+      entry.offset = end;
+      changed = true;
+    }
+    if (changed) replace_atomically(fs, path, as_bytes(format_offset_checkpoint(checkpoint.entries)));
+  }
+}
+
 void forget_in_checkpoints(FileSystem& fs, const std::string& directory, std::string_view topic,
                            std::optional<PartitionId> partition) {
   for (const std::string_view name : kOffsetCheckpoints)

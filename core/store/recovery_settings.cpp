@@ -4,6 +4,7 @@
 #include "core/catalog/log_directory.h"
 #include "core/catalog/topic_config.h"
 #include "core/catalog/topic_name.h"
+#include "core/catalog/topics_file.h"
 #include "core/format/checkpoint_file.h"
 #include "core/log/segment_names.h"
 #include "core/store/store.h"
@@ -46,6 +47,26 @@ RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path) {
     // The surroundings cannot be read: the partition stands for itself.
   }
   return options;
+}
+
+void before_recovery(FileSystem& fs, const std::string& path) {
+  const std::string directory = parent_path(path);
+  const std::string marker = join_path(directory, kCleanShutdownFile);
+  if (!fs.stat(marker)) return;
+  fs.remove(marker);
+  fs.sync_directory(directory);
+}
+
+void after_recovery(FileSystem& fs, const std::string& path, Offset log_end, const LockWait& wait) {
+  const auto name = parse_partition_directory(base_name(path));
+  if (!name || name->state != PartitionState::live) return;
+  const std::string directory = parent_path(path);
+  const bool any = fs.stat(join_path(directory, kRecoveryPointFile)) ||
+                   fs.stat(join_path(directory, kReplicationFile)) ||
+                   fs.stat(join_path(directory, kCleanerFile));
+  if (!any) return;
+  const auto lock = lock_topics_file(fs, directory, wait);
+  lower_in_checkpoints(fs, directory, name->topic, name->partition, log_end);
 }
 
 RecoveryLocks::RecoveryLocks(FileSystem& fs, const std::string& path, const LockWait& wait)

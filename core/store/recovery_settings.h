@@ -16,6 +16,13 @@ namespace tk {
 /// caller's.
 RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path);
 
+/// To be called before a recovery changes the partition at `path`: a broker's clean-shutdown marker goes,
+/// which would have it trust what it knows of the old files. That is on disk when this returns.
+void before_recovery(FileSystem& fs, const std::string& path);
+/// To be called when it is done and its locks are given up: the checkpoints of the data directory claim no
+/// more than a log that ends at `log_end`.
+void after_recovery(FileSystem& fs, const std::string& path, Offset log_end, const LockWait& wait);
+
 /// The locks of a writer on one partition, held for the life of this.
 class RecoveryLocks {
  public:
