@@ -40,29 +40,63 @@ void elect(GroupState& group) {
   }
 }
 
-bool supported_by_all(const GroupState& group, Assignor assignor) {
-  return std::ranges::all_of(group.members, [&](const auto& entry) {
-    return std::ranges::find(entry.second.assignors, assignor) != entry.second.assignors.end();
-  });
+/// The names of what a member can do with, the preferred one first.
+std::vector<std::string_view> offers(const GroupMember& member) {
+  std::vector<std::string_view> names;
+  for (const WireProtocol& protocol : member.wire_protocols) names.push_back(protocol.name);
+  for (const Assignor assignor : member.assignors) names.push_back(assignor_name(assignor));
+  return names;
+}
+
+using Offers = std::map<std::string_view, std::vector<std::string_view>>;
+
+Offers all_offers(const GroupState& group) {
+  Offers all;
+  for (const auto& [id, member] : group.members) all.emplace(id, offers(member));
+  return all;
+}
+
+bool supported_by_all(const Offers& all, std::string_view name) {
+  return std::ranges::all_of(
+      all, [&](const auto& entry) { return std::ranges::find(entry.second, name) != entry.second.end(); });
 }
 
 // Each member votes for the first that all can do with; of equals the leader's preference decides.
-Assignor elected_assignor(const GroupState& group) {
-  std::map<Assignor, int> votes;
-  for (const auto& [id, member] : group.members) {
-    const auto first = std::ranges::find_if(
-        member.assignors, [&](Assignor assignor) { return supported_by_all(group, assignor); });
-    if (first != member.assignors.end()) ++votes[*first];
+std::string elected_protocol(const GroupState& group) {
+  const Offers all = all_offers(group);
+  std::map<std::string_view, int> votes;
+  for (const auto& [id, names] : all) {
+    const auto first =
+        std::ranges::find_if(names, [&](std::string_view name) { return supported_by_all(all, name); });
+    if (first != names.end()) ++votes[*first];
   }
-  Assignor best = group.assignor.value_or(Assignor::range);
+  std::string_view best = is_led_over_wire(group) ? std::string_view(group.wire_protocol)
+                                                  : assignor_name(group.assignor.value_or(Assignor::range));
   int most = 0;
-  for (const Assignor assignor : group.members.at(group.leader).assignors) {
-    const auto at = votes.find(assignor);
+  for (const std::string_view name : all.at(group.leader)) {
+    const auto at = votes.find(name);
     if (at == votes.end() || at->second <= most) continue;
-    best = assignor;
+    best = name;
     most = at->second;
   }
-  return best;
+  return std::string(best);
+}
+
+std::string present_protocol(const GroupState& group) {
+  if (is_led_over_wire(group)) return group.wire_protocol;
+  return std::string(assignor_name(group.assignor.value_or(Assignor::range)));
+}
+
+void choose_protocol(GroupState& group) {
+  const std::string name = elected_protocol(group);
+  if (!is_led_over_wire(group)) {
+    group.assignor = parse_assignor(name);
+    return;
+  }
+  group.wire_protocol = name;
+  group.assignor.reset();
+  const std::vector<std::string> known = assignor_names();
+  if (std::ranges::find(known, name) != known.end()) group.assignor = parse_assignor(name);
 }
 
 // A session that ran out while its member waited for the group begins anew when that is over.
@@ -99,14 +133,12 @@ void await_join(GroupTurn& turn, GroupMember& member) {
   if (member.is_new) member.session_deadline_ms = later(turn.now_ms, turn.config.new_member_timeout_ms);
 }
 
-void check_protocols(const GroupState& group, const std::string& id, const std::vector<Assignor>& assignors) {
+void check_protocols(const GroupState& group, const std::string& id, const GroupMember& member) {
   if (group.members.empty()) return;
-  for (const Assignor assignor : assignors) {
-    const bool all = std::ranges::all_of(group.members, [&](const auto& entry) {
-      return entry.first == id ||
-             std::ranges::find(entry.second.assignors, assignor) != entry.second.assignors.end();
-    });
-    if (all) return;
+  Offers others = all_offers(group);
+  others.erase(id);
+  for (const std::string_view name : offers(member)) {
+    if (supported_by_all(others, name)) return;
   }
   throw Error(ErrorCode::inconsistent_group_protocol,
               fmt::format("'{}' can do with none of the assignors that all members of group '{}' can do with",
@@ -119,7 +151,7 @@ MemberReply answer(const GroupState& group, const std::string& id) {
 
 MemberReply join_new(GroupTurn& turn, const std::string& id, GroupMember member) {
   GroupState& group = turn.group;
-  check_protocols(group, id, member.assignors);
+  check_protocols(group, id, member);
   member.is_new = true;
   if (group.phase == GroupPhase::preparing_rebalance && group.rebalance.initial) {
     group.rebalance.new_member_added = true;
@@ -137,7 +169,7 @@ MemberReply join_new(GroupTurn& turn, const std::string& id, GroupMember member)
 
 MemberReply rejoin(GroupTurn& turn, const std::string& id, GroupMember& member, bool changed) {
   GroupState& group = turn.group;
-  check_protocols(group, id, member.assignors);
+  check_protocols(group, id, member);
   renew_session(member, turn.now_ms);
   renew_poll(member, turn.now_ms);
   // The second phase of the cooperative assignor: it comes back without what it had to give up.
@@ -165,8 +197,7 @@ MemberReply join_again(GroupTurn& turn, const std::string& old_id, const std::st
   if (group.phase != GroupPhase::stable) return rejoin(turn, id, member, true);
   renew_session(member, turn.now_ms);
   renew_poll(member, turn.now_ms);
-  const Assignor before = group.assignor.value_or(Assignor::range);
-  if (elected_assignor(group) != before) {
+  if (elected_protocol(group) != present_protocol(group)) {
     await_join(turn, member);
     prepare(turn);
     return answer(group, id);
@@ -175,6 +206,31 @@ MemberReply join_again(GroupTurn& turn, const std::string& old_id, const std::st
   reply.skip_assignment = group.leader == id;
   reply.subscription_changed_without_rebalance = changed;
   return reply;
+}
+
+// What a leader over the wire has decided. What could be read of it is kept for people, as far as it makes
+// sense: nobody holds what another has, or what it does not subscribe to.
+void take_assignment(GroupTurn& turn, const std::map<std::string, WireAssignment>& assignments) {
+  GroupState& group = turn.group;
+  std::set<TopicPartition> held;
+  for (auto& [id, member] : group.members) {
+    member.wire_assignment.clear();
+    member.assignment.clear();
+    member.revoking.clear();
+    member.owned_generation = group.generation;
+    const auto given = assignments.find(id);
+    if (given == assignments.end()) continue;
+    member.wire_assignment = given->second.bytes;
+    for (const TopicPartition& partition : given->second.partitions) {
+      if (std::ranges::binary_search(member.topics, partition.topic) && held.insert(partition).second)
+        member.assignment.push_back(partition);
+    }
+  }
+  group.partition_counts.clear();
+  group.cost.reset();
+  turn.enter(GroupPhase::stable);
+  wake_sessions(turn);
+  for (const auto& [id, member] : group.members) turn.note("assign", id, partitions_json(member.assignment));
 }
 
 void make_assignment(GroupTurn& turn) {
@@ -260,7 +316,7 @@ void complete_join(GroupTurn& turn) {
     return;
   }
   turn.enter(GroupPhase::completing_rebalance);
-  group.assignor = elected_assignor(group);
+  choose_protocol(group);
   timers.sync_deadline_ms = deadline_of_rebalance(turn);
   for (auto& [id, member] : group.members) {
     member.awaiting_join = false;
@@ -313,7 +369,8 @@ void remove(GroupTurn& turn, const std::string& id) {
   }
 }
 
-MemberReply sync(GroupTurn& turn, const std::string& id) {
+MemberReply sync(GroupTurn& turn, const std::string& id,
+                 const std::map<std::string, WireAssignment>& assignments) {
   GroupState& group = turn.group;
   if (group.phase == GroupPhase::preparing_rebalance) {
     throw Error(ErrorCode::rebalance_in_progress,
@@ -322,7 +379,9 @@ MemberReply sync(GroupTurn& turn, const std::string& id) {
   }
   RebalanceTimers& timers = group.rebalance;
   timers.pending_sync.erase(id);
-  if (group.phase == GroupPhase::completing_rebalance && id == group.leader) make_assignment(turn);
+  if (group.phase == GroupPhase::completing_rebalance && id == group.leader) {
+    is_led_over_wire(group) ? take_assignment(turn, assignments) : make_assignment(turn);
+  }
   if (group.phase == GroupPhase::stable && timers.pending_sync.empty()) timers.sync_deadline_ms.reset();
   return answer(group, id);
 }

@@ -61,7 +61,7 @@ LogEdges require_partition(const GroupTurn& turn, const TopicPartition& partitio
                     : fmt::format("there is no topic '{}'", printable(partition.topic, 300)));
 }
 
-CommittedRow check_offset(const GroupTurn& turn, const OffsetCommit& commit) {
+CommittedRow check_offset(const GroupTurn& turn, const OffsetCommit& commit, bool over_wire) {
   const LogEdges edges = require_partition(turn, commit.partition);
   if (!is_utf8(commit.metadata) || !is_utf8(commit.partition.topic)) {
     throw Error(ErrorCode::invalid_request,
@@ -72,7 +72,7 @@ CommittedRow check_offset(const GroupTurn& turn, const OffsetCommit& commit) {
                 fmt::format("the metadata of {} have {} bytes, at most {} are taken", label(commit.partition),
                             commit.metadata.size(), kMaxCommitMetadata));
   }
-  if (commit.offset < edges.log_start.value() || commit.offset > edges.log_end.value()) {
+  if (!over_wire && (commit.offset < edges.log_start.value() || commit.offset > edges.log_end.value())) {
     throw Error(
         ErrorCode::offset_out_of_range,
         fmt::format("{}: {} is not from {} to {}, where the log begins and ends", label(commit.partition),
@@ -140,7 +140,7 @@ std::vector<CommittedRow> commit(GroupTurn& turn, const CommitRequest& request) 
   GroupState& group = turn.group;
   check_committer(turn, request);
   std::vector<CommittedRow> rows;
-  for (const OffsetCommit& commit : request.offsets) rows.push_back(check_offset(turn, commit));
+  for (const OffsetCommit& commit : request.offsets) rows.push_back(check_offset(turn, commit, request.over_wire));
   GroupMember* member = request.member ? &group.members.at(*request.member) : nullptr;
   for (CommittedRow& row : rows) {
     row.not_owner = member != nullptr && !holds(member->assignment, row.partition) &&

@@ -32,6 +32,8 @@ struct CommitRequest {
   /// The transaction that it belongs to: the commit waits for complete_transaction().
   std::optional<std::int64_t> producer_id;
   std::int32_t producer_epoch = -1;
+  /// By a client over the wire: offsets are not held against the log, as by a broker (serve.md §2.7).
+  bool over_wire = false;
 };
 
 struct CommittedRow {

@@ -118,6 +118,11 @@ bool drop_expired(GroupTurn& turn) {
 
 }  // namespace
 
+std::optional<std::int64_t> next_deadline(const GroupState& group) {
+  const auto due = earliest(group);
+  return due ? std::optional(due->at_ms) : std::nullopt;
+}
+
 bool catch_up(GroupTurn& turn) {
   const std::int64_t now_ms = turn.now_ms;
   turn.until_ms = now_ms;

@@ -98,6 +98,12 @@ class Writer {
   bool first_ = true;
 };
 
+std::string base64(std::string_view bytes) {
+  TextBuffer text;
+  append_base64(text, bytes);
+  return {text.begin(), text.end()};
+}
+
 void write_timers(Writer& out, const RebalanceTimers& timers) {
   out.name("rebalance").open('{');
   out.boolean("initial", timers.initial);
@@ -114,6 +120,7 @@ void write_timers(Writer& out, const RebalanceTimers& timers) {
 
 void write_member(Writer& out, const GroupMember& member, bool epochs) {
   out.open('{');
+  if (member.over_wire) out.boolean("over_wire", true);
   out.number("number", member.number);
   out.text_or_null("instance", member.instance);
   out.text("client", member.client);
@@ -124,6 +131,12 @@ void write_member(Writer& out, const GroupMember& member, bool epochs) {
   out.name("protocols").open('[');
   for (const Assignor assignor : member.assignors) out.value(assignor_name(assignor));
   out.close(']');
+  if (!member.wire_protocols.empty()) {
+    out.name("metadata_b64").open('{');
+    for (const WireProtocol& protocol : member.wire_protocols) out.text(protocol.name, base64(protocol.metadata));
+    out.close('}');
+    out.text("assignment_b64", base64(member.wire_assignment));
+  }
   out.number("session_timeout_ms", member.session_timeout_ms);
   out.number("rebalance_timeout_ms", member.rebalance_timeout_ms);
   out.number("session_deadline_ms", member.session_deadline_ms);
@@ -212,6 +225,8 @@ void write_head(Writer& out, const GroupState& group) {
   } else {
     out.name("assignor").literal("null");
   }
+  if (!group.wire_type.empty()) out.text("wire_type", group.wire_type);
+  if (!group.wire_protocol.empty()) out.text("wire_protocol", group.wire_protocol);
   group.leader.empty() ? out.name("leader").literal("null") : out.text("leader", group.leader);
   out.number("next_member_seq", group.next_member_seq);
   out.number("next_commit_seq", group.next_commit_seq);

@@ -40,6 +40,7 @@ class Reader {
   std::int32_t small(std::int64_t least = 0) { return static_cast<std::int32_t>(number(least, kMostInt32)); }
   std::optional<std::int64_t> number_or_none(std::int64_t least = 0, std::int64_t most = kMost);
   std::string text();
+  std::string base64();
   std::optional<std::string> text_or_none();
   bool boolean();
   template <class T>
@@ -134,6 +135,12 @@ std::string Reader::text() {
   std::string value(in_.string(scratch));
   if (!in_.ok()) refuse("");
   return value;
+}
+
+std::string Reader::base64() {
+  auto bytes = decode_base64(text());
+  if (!bytes) refuse("bytes that are no base64");
+  return std::move(*bytes);
 }
 
 std::optional<std::string> Reader::text_or_none() {
@@ -240,6 +247,10 @@ bool Reader::read_head(std::string_view name) {
     group_.generation = number(0, kMostInt32);
   } else if (name == "assignor") {
     if (!in_.null()) group_.assignor = assignor();
+  } else if (name == "wire_type") {
+    group_.wire_type = text();
+  } else if (name == "wire_protocol") {
+    group_.wire_protocol = text();
   } else if (name == "leader") {
     group_.leader = text_or_none().value_or("");
   } else if (name == "next_member_seq") {
@@ -353,6 +364,15 @@ bool Reader::read_member_part(std::string_view name, GroupMember& member) {
     });
   } else if (name == "protocols") {
     each_element([&] { member.assignors.push_back(assignor()); });
+  } else if (name == "over_wire") {
+    member.over_wire = boolean();
+  } else if (name == "metadata_b64") {
+    each_member([&](std::string_view protocol) {
+      std::string its_name(protocol);
+      member.wire_protocols.push_back({std::move(its_name), base64()});
+    });
+  } else if (name == "assignment_b64") {
+    member.wire_assignment = base64();
   } else if (name == "session_timeout_ms") {
     member.session_timeout_ms = number();
   } else if (name == "rebalance_timeout_ms") {
@@ -398,7 +418,7 @@ CommittedOffset Reader::read_offset() {
   CommittedOffset offset;
   each_member([&](std::string_view name) {
     if (name == "offset") {
-      offset.offset = number();
+      offset.offset = number(std::numeric_limits<std::int64_t>::min());
     } else if (name == "topic_id") {
       offset.topic_id = named(Uuid::parse, "topic id");
     } else if (name == "leader_epoch") {

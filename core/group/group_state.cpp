@@ -40,6 +40,11 @@ std::optional<MemberPhase> parse_member_phase(std::string_view name) {
   return find_name<MemberPhase>(kMemberPhases, name);
 }
 
+bool is_led_over_wire(const GroupState& group) {
+  return group.protocol == GroupProtocol::classic &&
+         std::ranges::any_of(group.members, [](const auto& m) { return !m.second.wire_protocols.empty(); });
+}
+
 std::vector<std::string> subscribed_topics(const GroupState& group) {
   std::set<std::string> topics;
   for (const auto& [id, member] : group.members) topics.insert(member.topics.begin(), member.topics.end());

@@ -80,7 +80,20 @@ struct PendingTransaction {
   friend bool operator==(const PendingTransaction&, const PendingTransaction&) = default;
 };
 
+/// A protocol that a member over the wire offers: its name, and the client's own bytes for it (serve.md §2.7).
+struct WireProtocol {
+  std::string name;
+  std::string metadata;
+
+  friend bool operator==(const WireProtocol&, const WireProtocol&) = default;
+};
+
 struct GroupMember {
+  /// It joined through `tk serve`: its client looks after max.poll.interval.ms by itself.
+  bool over_wire = false;
+  /// Of such a member of a classic group: what it offers, the preferred one first, and what the leader gave it.
+  std::vector<WireProtocol> wire_protocols;
+  std::string wire_assignment;
   /// The order of joining, from 0: a running process locks byte 1 + number of the lock file (groups.md §13).
   std::int64_t number = 0;
   std::optional<std::string> instance;
@@ -154,6 +167,10 @@ struct GroupState {
   std::optional<Assignor> assignor;
   /// Of the classic protocol; empty: none.
   std::string leader;
+  /// Of a classic group of members over the wire: the clients' kind ("consumer", "connect"), and the protocol
+  /// that was chosen, which may be none of the assignors here.
+  std::string wire_type;
+  std::string wire_protocol;
 
   std::int64_t next_member_seq = 0;
   std::int64_t next_commit_seq = 0;
@@ -192,6 +209,8 @@ std::optional<GroupPhase> parse_group_phase(std::string_view name);
 std::string_view member_phase_name(MemberPhase phase);
 std::optional<MemberPhase> parse_member_phase(std::string_view name);
 
+/// True if its members joined over the wire with protocols of their own: their leader shares partitions out.
+bool is_led_over_wire(const GroupState& group);
 /// Every topic that some member subscribes to, sorted.
 std::vector<std::string> subscribed_topics(const GroupState& group);
 /// Who holds each partition, revoking ones included.

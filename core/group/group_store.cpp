@@ -86,12 +86,13 @@ Error GroupStore::unknown_group(const std::string& group) const {
 }
 
 GroupStore::Outcome GroupStore::change(const std::string& group, const GroupTopics& topics,
-                                       const Operation& operation) {
+                                       const Operation& operation, const Conduct& conduct) {
   check_group_id(group);
   const std::string key = group_key(group);
   const auto held = lock(key);
   const std::optional<GroupState> before = read_key(key);
   GroupState state = before.value_or(new_group(group));
+  if (conduct.prepare) conduct.prepare(state);
   const std::int64_t clock_ms = now_ms();
   GroupTurn turn{.group = state,
                  .now_ms = std::max(clock_ms, state.last_now_ms),
@@ -111,6 +112,7 @@ GroupStore::Outcome GroupStore::change(const std::string& group, const GroupTopi
     state.next_commit_seq = before->next_commit_seq;
   }
   GroupState fallen_due = state;
+  const GroupState untouched = before ? GroupState() : state;
   const std::size_t events = turn.events.size();
   try {
     operation(turn);
@@ -123,7 +125,14 @@ GroupStore::Outcome GroupStore::change(const std::string& group, const GroupTopi
     }
     throw;
   }
-  Outcome outcome = save(key, before, turn);
+  Outcome outcome;
+  // Of what is not there nothing must come to be by a look.
+  const bool nothing = conduct.skips_write && !before && state == untouched;
+  if (nothing || (!turn.remove_group && conduct.skips_write && conduct.skips_write(before ? &*before : nullptr, state))) {
+    outcome.written = false;
+  } else {
+    outcome = save(key, before, turn);
+  }
   outcome.clock_regressed = regressed;
   return outcome;
 }

@@ -52,13 +52,26 @@ class GroupStore {
     bool clock_regressed = false;
     /// The group is gone with this change: nothing was left of it.
     bool removed = false;
+    /// False: `skips_write` had it so.
+    bool written = true;
     /// The history could not be written; the change itself is done.
     std::optional<Error> history_error;
+  };
+  /// For one who holds a part of a group's time in memory (core/net/groups.h).
+  struct Conduct {
+    /// Sees the group as the file has it, before its deadlines are fired; may set them later.
+    std::function<void(GroupState&)> prepare = {};
+    /// Sees the group before (null: there is no file) and after the change; true: that is not written.
+    std::function<bool(const GroupState*, const GroupState&)> skips_write = {};
   };
   /// Locks the group, does what has fallen due, then `operation`, and saves. If that throws, only what had
   /// fallen due is saved. Throws what `operation` and read() throw, log_dir_locked, and unknown_server_error
   /// if an invariant would be broken (nothing is saved then).
-  Outcome change(const std::string& group, const GroupTopics& topics, const Operation& operation);
+  Outcome change(const std::string& group, const GroupTopics& topics, const Operation& operation) {
+    return change(group, topics, operation, Conduct());
+  }
+  Outcome change(const std::string& group, const GroupTopics& topics, const Operation& operation,
+                 const Conduct& conduct);
 
   /// Removes a group and its history; `allowed` sees it first, with deadlines caught up with, and may throw.
   /// Throws group_id_not_found.

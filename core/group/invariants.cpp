@@ -42,6 +42,7 @@ Complaint shared_partition(const GroupState& group) {
 // G3. In the consumer protocol a member keeps for a while what it no longer subscribes to; there it holds of
 // the target.
 Complaint foreign_partition(const GroupState& group) {
+  if (is_led_over_wire(group)) return std::nullopt;
   for (const auto& [id, member] : group.members) {
     const PartitionList* list = &member.assignment;
     if (group.protocol == GroupProtocol::consumer) {
@@ -65,6 +66,8 @@ Complaint foreign_partition(const GroupState& group) {
 
 // G1: what is subscribed is read by somebody, unless it is on its way.
 Complaint forgotten_partition(const GroupState& group) {
+  // What a leader over the wire shares out is its own affair.
+  if (is_led_over_wire(group)) return std::nullopt;
   if (group.protocol == GroupProtocol::consumer || group.phase != GroupPhase::stable) return std::nullopt;
   std::set<std::string_view> topics;
   std::set<TopicPartition> held;
@@ -103,7 +106,8 @@ Complaint wrong_names(const GroupState& group) {
   }
   const bool shared_out = group.protocol == GroupProtocol::immediate || group.phase == GroupPhase::stable ||
                           group.phase == GroupPhase::completing_rebalance;
-  if (!group.members.empty() && shared_out && !group.assignor) return "G6: members, and no assignor";
+  const bool chosen = group.assignor || (is_led_over_wire(group) && !group.wire_protocol.empty());
+  if (!group.members.empty() && shared_out && !chosen) return "G6: members, and no assignor";
   const bool led = group.protocol == GroupProtocol::classic && group.phase != GroupPhase::preparing_rebalance;
   if (led && !group.members.empty() && group.leader.empty()) return "G6: members, and no leader";
   for (const auto& [instance, id] : group.static_members) {

@@ -29,6 +29,26 @@ void check_times(const JoinRequest& request) {
   }
 }
 
+// Members over the wire and tk's own do not share a classic group: their leaders speak another language.
+void settle_wire(GroupState& group, const JoinRequest& request) {
+  if (group.protocol != GroupProtocol::classic) return;
+  if (group.members.empty()) {
+    group.wire_type = request.wire_type;
+    group.wire_protocol.clear();
+    return;
+  }
+  if (is_led_over_wire(group) != !request.wire_protocols.empty()) {
+    throw Error(ErrorCode::inconsistent_group_protocol,
+                fmt::format("the members of group '{}' joined {}", printable(group.group),
+                            is_led_over_wire(group) ? "over the wire, and their leader is no tk" : "by tk itself"))
+        .hint("the two share a group by the consumer protocol (KIP-848)");
+  }
+  if (group.wire_type != request.wire_type) {
+    throw Error(ErrorCode::inconsistent_group_protocol,
+                fmt::format("group '{}' is one of type '{}'", printable(group.group), printable(group.wire_type)));
+  }
+}
+
 // A group without members takes what the first one brings; one that has members keeps what it has.
 void settle_protocol(GroupState& group, const JoinRequest& request) {
   const auto refuse = [&](std::string_view what, std::string_view has, std::string_view wanted) {
@@ -112,6 +132,8 @@ std::string id_of(const GroupState& group, const JoinRequest& request) {
 }
 
 void notice_partitions_classic(GroupTurn& turn) {
+  // A leader over the wire looks at its topics by itself.
+  if (is_led_over_wire(turn.group)) return;
   if (turn.group.phase == GroupPhase::stable) classic::prepare(turn);
 }
 
@@ -123,12 +145,15 @@ GroupMember make_member(const GroupTurn& turn, const JoinRequest& request) {
   member.client = request.client;
   member.host = request.host;
   member.topics = request.topics.empty() ? topics_of_group(turn.group) : request.topics;
-  if (member.topics.empty()) {
+  member.over_wire = request.over_wire;
+  member.wire_protocols = request.wire_protocols;
+  if (request.over_wire) member.topics = request.topics;
+  if (member.topics.empty() && !request.over_wire) {
     throw Error(ErrorCode::invalid_request,
                 fmt::format("no topics: group '{}' reads none yet", printable(turn.group.group)))
         .hint("name them: --join MEMBER=TOPIC, or --topic TOPIC");
   }
-  member.assignors = assignors_of(turn, request);
+  if (request.wire_protocols.empty()) member.assignors = assignors_of(turn, request);
   if (request.session_timeout_ms) member.session_timeout_ms = *request.session_timeout_ms;
   if (request.rebalance_timeout_ms) member.rebalance_timeout_ms = *request.rebalance_timeout_ms;
   return member;
@@ -167,6 +192,11 @@ bool update_member(GroupMember& member, const JoinRequest& request) {
     member.topics = request.topics;
     changed = true;
   }
+  if (!request.wire_protocols.empty() && request.wire_protocols != member.wire_protocols) {
+    member.wire_protocols = request.wire_protocols;
+    member.topics = request.topics;
+    changed = true;
+  }
   if (request.assignor && member.assignors != std::vector<Assignor>{*request.assignor}) {
     const bool offered = std::ranges::find(member.assignors, *request.assignor) != member.assignors.end();
     member.assignors = {*request.assignor};
@@ -187,6 +217,7 @@ MemberReply join(GroupTurn& turn, const JoinRequest& given) {
   check_times(request);
   if (request.instance) check_name("instance", *request.instance);
   settle_protocol(group, request);
+  settle_wire(group, request);
   check_assignor(group, request);
   const std::string id = id_of(group, request);
   check_name("member", id);
@@ -269,6 +300,15 @@ MemberReply heartbeat(GroupTurn& turn, const HeartbeatRequest& request) {
 }
 
 MemberReply sync(GroupTurn& turn, const HeartbeatRequest& request) {
+  if (is_led_over_wire(turn.group)) {
+    throw Error(ErrorCode::inconsistent_group_protocol,
+                fmt::format("the leader of group '{}' is no tk", printable(turn.group.group)));
+  }
+  return sync_over_wire(turn, request, {});
+}
+
+MemberReply sync_over_wire(GroupTurn& turn, const HeartbeatRequest& request,
+                           const std::map<std::string, WireAssignment>& assignments) {
   GroupState& group = turn.group;
   if (group.protocol != GroupProtocol::classic) {
     throw Error(ErrorCode::inconsistent_group_protocol,
@@ -281,7 +321,7 @@ MemberReply sync(GroupTurn& turn, const HeartbeatRequest& request) {
                 fmt::format("'{}' is in generation {}, the group in {}", printable(request.member),
                             *request.generation, group.generation));
   }
-  return classic::sync(turn, request.member);
+  return classic::sync(turn, request.member, assignments);
 }
 
 std::string member_status(const GroupState& group, const std::string& id) {

@@ -29,6 +29,11 @@ struct JoinRequest {
   std::optional<std::int64_t> rebalance_timeout_ms;
   std::string client;
   std::string host;
+  /// Of a client over the wire (serve.md §2.7): it may subscribe to nothing.
+  bool over_wire = false;
+  /// Classic: the kind of clients, and what this one offers, the preferred one first.
+  std::string wire_type = {};
+  std::vector<WireProtocol> wire_protocols = {};
 };
 
 /// What a member is told.
@@ -68,6 +73,16 @@ MemberReply heartbeat(GroupTurn& turn, const HeartbeatRequest& request);
 
 /// Classic: a member asks for its assignment; the leader's makes it. Else as heartbeat().
 MemberReply sync(GroupTurn& turn, const HeartbeatRequest& request);
+
+/// What the leader over the wire gives one member: its client's own bytes, and what of them could be read.
+struct WireAssignment {
+  std::string bytes;
+  PartitionList partitions;
+};
+/// Classic, over the wire: as sync(), with the assignments that a leader brings, by member; those that it
+/// forgot get an empty one.
+MemberReply sync_over_wire(GroupTurn& turn, const HeartbeatRequest& request,
+                           const std::map<std::string, WireAssignment>& assignments);
 
 /// Rebalances a group whose topics have got more partitions, or have gone, since its last one.
 void notice_partitions(GroupTurn& turn);

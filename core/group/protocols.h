@@ -29,7 +29,8 @@ void rebalance(GroupTurn& turn, const Assignment& before);
 namespace classic {
 MemberReply join(GroupTurn& turn, const std::string& id, const JoinRequest& request);
 void remove(GroupTurn& turn, const std::string& id);
-MemberReply sync(GroupTurn& turn, const std::string& id);
+MemberReply sync(GroupTurn& turn, const std::string& id,
+                 const std::map<std::string, WireAssignment>& assignments);
 /// Begins a rebalance (groups.md §2.4).
 void prepare(GroupTurn& turn);
 void complete_join(GroupTurn& turn);

@@ -16,6 +16,7 @@
 #include "core/catalog/log_directory.h"
 #include "core/catalog/topics_file.h"
 #include "core/net/directory_events.h"
+#include "core/net/groups.h"
 #include "core/net/kafka/connection.h"
 
 namespace tk::net {
@@ -208,6 +209,7 @@ class Server final : public ConnectionHost {
     const bool watched = directory_->add(directory, [this](const DirectoryEvents::Event& event) {
       if (!event.listed && event.name != kLogStartFile) return;
       if (event.name == kTopicsFile || event.name.empty()) reload_soon();
+      if (event.name.starts_with("group-")) service_.part<Groups>().file_changed(event.name);
       if (event.name == kLogStartFile || event.name.empty()) {
         for (const auto& [name, topic] : service_.catalog()->topics()) {
           for (const auto& partition : topic->partitions) {
@@ -294,6 +296,7 @@ class Server final : public ConnectionHost {
     for (const std::shared_ptr<Connection>& connection : all) {
       if (const auto kafka = std::dynamic_pointer_cast<kafka::KafkaConnection>(connection)) kafka->drain();
     }
+    service_.part<Groups>().drain();
     wait_for_end();
   }
 

@@ -4,7 +4,9 @@
 #include "core/net/kafka/call.h"
 #include "core/net/kafka/messages_cluster.h"
 #include "core/net/kafka/messages_data.h"
+#include "core/net/kafka/messages_groups.h"
 #include "core/net/kafka/messages_topics.h"
+#include "core/net/kafka/messages_transactions.h"
 
 namespace tk::kafka {
 
@@ -32,5 +34,24 @@ void handle_fetch(const CallPtr& call, FetchRequest request);
 // handle_offsets.cpp
 void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request);
 void handle_offset_for_leader_epoch(const CallPtr& call, OffsetForLeaderEpochRequest request);
+// handle_groups.cpp
+void handle_find_coordinator(const CallPtr& call, FindCoordinatorRequest request);
+void handle_join_group(const CallPtr& call, JoinGroupRequest request);
+void handle_sync_group(const CallPtr& call, SyncGroupRequest request);
+void handle_heartbeat(const CallPtr& call, HeartbeatRequest request);
+void handle_leave_group(const CallPtr& call, LeaveGroupRequest request);
+// handle_consumer_groups.cpp
+void handle_consumer_group_heartbeat(const CallPtr& call, ConsumerGroupHeartbeatRequest request);
+// handle_group_offsets.cpp
+void handle_offset_commit(const CallPtr& call, OffsetCommitRequest request);
+void handle_offset_fetch(const CallPtr& call, OffsetFetchRequest request);
+void handle_offset_delete(const CallPtr& call, OffsetDeleteRequest request);
+// handle_group_admin.cpp
+void handle_list_groups(const CallPtr& call, ListGroupsRequest request);
+void handle_describe_groups(const CallPtr& call, DescribeGroupsRequest request);
+void handle_delete_groups(const CallPtr& call, DeleteGroupsRequest request);
+void handle_consumer_group_describe(const CallPtr& call, ConsumerGroupDescribeRequest request);
+// handle_producers.cpp
+void handle_init_producer_id(const CallPtr& call, InitProducerIdRequest request);
 
 }  // namespace tk::kafka

@@ -1,0 +1,324 @@
+#include "core/net/groups.h"
+
+#include <algorithm>
+
+#include "core/group/deadlines.h"
+#include "core/group/group_name.h"
+#include "core/io/memory_file_system.h"
+#include "core/log/offset_search.h"
+
+namespace tk::net {
+
+// ---- topics
+
+std::shared_ptr<Partition> CatalogTopics::find(const TopicPartition& partition) const {
+  const auto topic = catalog_->find(partition.topic);
+  return topic ? topic->partition(partition.partition.value()) : nullptr;
+}
+
+std::optional<std::int32_t> CatalogTopics::partition_count(const std::string& topic) const {
+  const auto found = catalog_->find(topic);
+  if (!found || found->partitions.empty()) return std::nullopt;
+  return static_cast<std::int32_t>(found->partitions.size());
+}
+
+std::optional<Uuid> CatalogTopics::topic_id(const std::string& topic) const {
+  const auto found = catalog_->find(topic);
+  return found ? std::optional(found->id) : std::nullopt;
+}
+
+std::optional<LogEdges> CatalogTopics::edges(const TopicPartition& partition) const {
+  const auto found = find(partition);
+  if (!found) return std::nullopt;
+  if (!found->is_open()) {
+    const LogView view = found->view();
+    return LogEdges{view.log_start, view.log_end, view.log_end};
+  }
+  const PartitionEdges edges = found->edges();
+  return LogEdges{edges.start, edges.end, edges.end};
+}
+
+Offset CatalogTopics::last_stable(const TopicPartition& partition) const {
+  const auto found = find(partition);
+  return found ? found->edges().stable : Offset(0);
+}
+
+LeaderEpochs CatalogTopics::leader_epochs(const TopicPartition& partition) const {
+  const auto found = find(partition);
+  return found ? found->leader_epochs() : LeaderEpochs();
+}
+
+std::optional<Offset> CatalogTopics::offset_for_time(const TopicPartition& partition,
+                                                     std::int64_t timestamp_ms) const {
+  const auto found = find(partition);
+  if (!found) return std::nullopt;
+  return tk::offset_for_time(service_.fs(), found->view(), timestamp_ms);
+}
+
+// ---- groups
+
+/// One group that somebody has asked for since the start. Everything but `timer` belongs to its queue.
+struct Groups::Live {
+  Live(std::string group, Workers& workers) : name(std::move(group)), queue(workers) {}
+
+  std::string name;
+  SerialQueue queue;
+  bool met = false;
+  /// Session deadlines that are later than the file's.
+  std::map<std::string, std::int64_t> deadlines;
+  std::int64_t saved_ms = INT64_MIN;
+  std::map<std::string, Parked> parked;
+  std::map<std::string, Sent> sent;
+  std::map<std::string, std::int64_t> promised;  // until when, by the monotonic clock
+  GroupPhase phase = GroupPhase::empty;
+  std::int64_t generation = -1;
+  // The loop's:
+  Loop::TimerId timer = Loop::kNoTimer;
+};
+
+namespace {
+
+/// Offsets expire, checked so often.
+constexpr std::int64_t kExpiryCheckMs = 600000;
+
+bool same_but_deadlines(const GroupState& before, GroupState after) {
+  after.last_now_ms = before.last_now_ms;
+  after.seq = before.seq;
+  if (before.members.size() != after.members.size()) return false;
+  auto old = before.members.begin();
+  for (auto& [id, member] : after.members) {
+    if (old->first != id) return false;
+    member.session_deadline_ms = old->second.session_deadline_ms;
+    ++old;
+  }
+  return before == after;
+}
+
+std::int64_t shortest_session(const GroupState& state) {
+  std::int64_t shortest = 45000;
+  for (const auto& [id, member] : state.members) {
+    if (member.session_timeout_ms > 0) shortest = std::min(shortest, member.session_timeout_ms);
+  }
+  return shortest;
+}
+
+}  // namespace
+
+Groups::Groups(Service& service) : service_(service) {
+  GroupStore::Options options;
+  options.lock_wait = service.options().lock_timeout_ms;
+  options.durable = service.options().sync;
+  options.config.initial_rebalance_delay_ms = service.options().rebalance_delay_ms;
+  if (service.options().read_only) {
+    memory_ = std::make_unique<MemoryFileSystem>();
+    memory_->make_directories(service.options().directory);
+  }
+  store_ = std::make_unique<GroupStore>(memory_ ? *memory_ : service.fs(), service.options().directory,
+                                        service.clock(), options);
+  service.loop().after(kExpiryCheckMs, [this] { expire_sometimes(); });
+}
+
+Groups::~Groups() = default;
+
+Groups::LivePtr Groups::live(const std::string& group) {
+  const std::lock_guard lock(mutex_);
+  LivePtr& found = live_[group];
+  if (!found) found = std::make_shared<Live>(group, service_.workers());
+  return found;
+}
+
+// A read-only server's groups begin with what the directory says.
+void Groups::bring_in(const std::string& group) {
+  if (!memory_) return;
+  try {
+    const std::string path = join_path(service_.options().directory, group_state_name(group_key(group)));
+    if (service_.fs().stat(path) && !memory_->stat(path))
+      replace_atomically(*memory_, path, as_bytes(read_whole(service_.fs(), path)));
+  } catch (const Error& error) {
+    service_.warn(error);
+  }
+}
+
+void Groups::change(const std::string& group, Operation operation, Done done, bool quiet) {
+  const LivePtr one = live(group);
+  one->queue.post([this, one, operation = std::move(operation), done = std::move(done), quiet] {
+    run(one, operation, done, quiet);
+  });
+}
+
+// Members of a stored group get a whole session when the server first meets it; later what memory knows.
+void Groups::prepare(Live& live, GroupState& state) {
+  const std::int64_t now_ms = std::max(service_.clock().now_ms(), state.last_now_ms);
+  for (auto& [id, member] : state.members) {
+    if (!member.over_wire || !member.session_deadline_ms) continue;
+    if (!live.met) live.deadlines[id] = later(now_ms, member.session_timeout_ms);
+    const auto known = live.deadlines.find(id);
+    if (known != live.deadlines.end() && known->second > *member.session_deadline_ms)
+      member.session_deadline_ms = known->second;
+  }
+  live.met = true;
+}
+
+void Groups::run(const LivePtr& live, const Operation& operation, const Done& done, bool quiet) {
+  std::shared_ptr<Error> failed;
+  std::optional<GroupState> state;
+  try {
+    if (!live->met) bring_in(live->name);
+    const CatalogTopics topics(service_);
+    GroupStore::Conduct conduct;
+    conduct.prepare = [&](GroupState& loaded) { prepare(*live, loaded); };
+    conduct.skips_write = [&](const GroupState* before, const GroupState& after) {
+      state = after;
+      if (!quiet || before == nullptr || !same_but_deadlines(*before, after)) return false;
+      return service_.clock().now_ms() - live->saved_ms < shortest_session(after) / 3;
+    };
+    const GroupStore::Outcome outcome = store_->change(live->name, topics, operation, conduct);
+    if (outcome.written) live->saved_ms = service_.clock().now_ms();
+    if (outcome.removed) state.reset();
+  } catch (const Error& error) {
+    failed = std::make_shared<Error>(error);
+    if (error.code() == ErrorCode::unknown_server_error) service_.warn(error);
+    // What had fallen due may have been saved.
+    try {
+      state = store_->read(live->name);
+      if (state) prepare(*live, *state);
+    } catch (const Error&) {
+      state.reset();
+    }
+  }
+  if (state) {
+    after(live, *state);
+  } else if (!failed) {
+    GroupState gone;
+    gone.group = live->name;
+    after(live, gone);
+  }
+  if (done) service_.loop().post([done, failed] { done(failed.get()); });
+}
+
+void Groups::after(const LivePtr& live, const GroupState& state) {
+  live->deadlines.clear();
+  for (const auto& [id, member] : state.members) {
+    if (member.over_wire && member.session_deadline_ms) live->deadlines[id] = *member.session_deadline_ms;
+  }
+  std::erase_if(live->sent, [&](const auto& entry) { return !state.members.contains(entry.first); });
+  std::erase_if(live->parked, [&](const auto& entry) { return entry.second(&state); });
+  if (state.phase != live->phase || state.generation != live->generation) {
+    live->phase = state.phase;
+    live->generation = state.generation;
+    service_.loop().post([this, name = live->name, phase = state.phase, generation = state.generation,
+                          members = state.members.size()] {
+      service_.events().group_changed(name, group_phase_name(phase), generation, members);
+    });
+  }
+  const auto next = next_deadline(state);
+  const std::int64_t wait = next ? std::max<std::int64_t>(*next - service_.clock().now_ms(), 1) : -1;
+  service_.loop().post([this, live, wait] {
+    service_.loop().cancel(std::exchange(live->timer, Loop::kNoTimer));
+    if (wait < 0 || service_.draining()) return;
+    live->timer = service_.loop().after(std::min<std::int64_t>(wait, 3600000), [this, live] {
+      live->timer = Loop::kNoTimer;
+      tick(live);
+    });
+  });
+}
+
+void Groups::tick(const LivePtr& live) {
+  live->queue.post([this, live] { run(live, [](GroupTurn&) {}, {}, true); });
+}
+
+void Groups::look(const std::string& group, std::function<void(const GroupState*, const GroupTopics&)> look,
+                  Done done) {
+  const LivePtr one = live(group);
+  one->queue.post([this, one, look = std::move(look), done = std::move(done)] {
+    std::shared_ptr<Error> failed;
+    try {
+      if (!one->met) bring_in(one->name);
+      const CatalogTopics topics(service_);
+      std::optional<GroupState> state = store_->read(one->name);
+      if (state) prepare(*one, *state);
+      state = store_->at_this_moment(std::move(state), topics);
+      look(state ? &*state : nullptr, topics);
+    } catch (const Error& error) {
+      failed = std::make_shared<Error>(error);
+    }
+    service_.loop().post([done, failed] { done(failed.get()); });
+  });
+}
+
+void Groups::with_store(std::function<void(GroupStore&, const GroupTopics&)> work, Done done) {
+  service_.workers().post([this, work = std::move(work), done = std::move(done)] {
+    std::shared_ptr<Error> failed;
+    try {
+      if (memory_) {
+        GroupStore real(service_.fs(), service_.options().directory, service_.clock(), {});
+        for (const std::string& name : real.names()) bring_in(name);
+      }
+      const CatalogTopics topics(service_);
+      work(*store_, topics);
+    } catch (const Error& error) {
+      failed = std::make_shared<Error>(error);
+    }
+    service_.loop().post([done, failed] { done(failed.get()); });
+  });
+}
+
+void Groups::park(const std::string& group, const std::string& name, Parked parked) {
+  const LivePtr one = live(group);
+  const auto at = one->parked.find(name);
+  if (at != one->parked.end()) at->second(nullptr);
+  one->parked[name] = std::move(parked);
+}
+
+void Groups::promise(const std::string& group, const std::string& member, std::int64_t for_ms) {
+  const LivePtr one = live(group);
+  const std::int64_t now = monotonic_ms();
+  std::erase_if(one->promised, [&](const auto& entry) { return entry.second < now; });
+  one->promised[member] = now + for_ms;
+}
+
+bool Groups::take_promise(const std::string& group, const std::string& member) {
+  const LivePtr one = live(group);
+  const auto at = one->promised.find(member);
+  if (at == one->promised.end() || at->second < monotonic_ms()) return false;
+  one->promised.erase(at);
+  return true;
+}
+
+Groups::Sent& Groups::sent(const std::string& group, const std::string& member) {
+  return live(group)->sent[member];
+}
+
+void Groups::drain() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, one] : live_) {
+    service_.loop().cancel(std::exchange(one->timer, Loop::kNoTimer));
+    one->queue.post([one = one] {
+      for (const auto& [id, parked] : std::exchange(one->parked, {})) parked(nullptr);
+    });
+  }
+}
+
+void Groups::file_changed(const std::string& file_name) {
+  const std::string key = key_of_file_name(file_name);
+  if (key.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, one] : live_) {
+    if (group_key(name) != key) continue;
+    one->queue.post([this, one] {
+      if (!one->parked.empty()) run(one, [](GroupTurn&) {}, {}, true);
+    });
+  }
+}
+
+void Groups::expire_sometimes() {
+  service_.loop().after(kExpiryCheckMs, [this] { expire_sometimes(); });
+  with_store(
+      [this](GroupStore& store, const GroupTopics&) {
+        for (const std::string& name : store.names())
+          change(name, [](GroupTurn&) {}, {}, true);
+      },
+      [](const Error*) {});
+}
+
+}  // namespace tk::net
