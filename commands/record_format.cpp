@@ -1,6 +1,5 @@
 #include "commands/record_format.h"
 
-#include "core/base/json_writer.h"
 #include "core/base/put_text.h"
 
 namespace tk {
@@ -11,41 +10,6 @@ void append_number(Buffer& out, std::int64_t number) {
   out.commit(static_cast<std::size_t>(put_number(to, number) - to));
 }
 
-/// Runs of small pieces are built in a text buffer of the thread and copied once.
-TextBuffer& json_scratch() {
-  thread_local TextBuffer scratch;
-  scratch.clear();
-  return scratch;
-}
-
-void append_json_headers(TextBuffer& to, std::span<const HeaderView> headers) {
-  append(to, ",\"headers\":[");
-  bool first = true;
-  for (const HeaderView& header : headers) {
-    append(to, first ? "[" : ",[");
-    first = false;
-    if (is_utf8(header.name)) {
-      append_json_string(to, header.name);
-    } else {
-      append(to, "{\"b64\":\"");
-      append_base64(to, header.name);
-      append(to, "\"}");
-    }
-    to.push_back(',');
-    if (!header.value) {
-      append(to, "null");
-    } else if (is_utf8(*header.value)) {
-      append_json_string(to, *header.value);
-    } else {
-      append(to, "{\"b64\":\"");
-      append_base64(to, *header.value);
-      append(to, "\"}");
-    }
-    to.push_back(']');
-  }
-  append(to, "]}\n");
-}
-
 }  // namespace
 
 RecordFormatter::RecordFormatter(const ConsumeOptions& options, std::string topic, PartitionId partition)
@@ -53,15 +17,8 @@ RecordFormatter::RecordFormatter(const ConsumeOptions& options, std::string topi
       values_only_(options.output == ConsumeOptions::Output::text && !options.key_separator &&
                    options.delimiter.size() == 1),
       topic_(std::move(topic)),
-      partition_(partition) {
-  TextBuffer start;
-  tk::append(start, "{\"topic\":");
-  append_json_string(start, is_utf8(topic_) ? std::string_view(topic_) : std::string_view(printable(topic_)));
-  tk::append(start, ",\"partition\":");
-  tk::append_number(start, partition.value());
-  tk::append(start, ",\"offset\":");
-  json_start_.assign(start.begin(), start.end());
-}
+      partition_(partition),
+      json_(topic_, partition) {}
 
 void RecordFormatter::append(Buffer& out, const RecordView& record) const {
   switch (options_.output) {
@@ -70,7 +27,7 @@ void RecordFormatter::append(Buffer& out, const RecordView& record) const {
     case ConsumeOptions::Output::format:
       return append_format(out, record);
     case ConsumeOptions::Output::json:
-      return append_json(out, record);
+      return json_.append(out, record);
     case ConsumeOptions::Output::count:
       return;
   }
@@ -131,27 +88,6 @@ void RecordFormatter::append_format(Buffer& out, const RecordView& record) const
       }
     }
   }
-}
-
-void RecordFormatter::append_json(Buffer& out, const RecordView& record) const {
-  TextBuffer& line = json_scratch();
-  tk::append(line, json_start_);
-  tk::append_number(line, record.offset.value());
-  tk::append(line, ",\"ts\":");
-  tk::append_number(line, record.timestamp);
-  tk::append(line, ",\"tstype\":\"");
-  tk::append(line, timestamp_type_name(record.timestamp_type));
-  tk::append(line, "\",");
-  append_json_bytes_member(line, "key", record.key);
-  line.push_back(',');
-  if (record.value_is_json && record.value) {
-    tk::append(line, "\"value\":");
-    tk::append(line, *record.value);
-  } else {
-    append_json_bytes_member(line, "value", record.value);
-  }
-  append_json_headers(line, record.headers);
-  out.append(std::string_view(line.data(), line.size()));
 }
 
 }  // namespace tk

@@ -7,6 +7,7 @@
 #include "commands/consume_options.h"
 #include "core/base/buffer.h"
 #include "core/format/record.h"
+#include "core/log/record_json.h"
 
 namespace tk {
 
@@ -26,13 +27,12 @@ class RecordFormatter {
  private:
   void append_text(Buffer& out, const RecordView& record) const;
   void append_format(Buffer& out, const RecordView& record) const;
-  void append_json(Buffer& out, const RecordView& record) const;
 
   const ConsumeOptions& options_;
   bool values_only_;  // each with a delimiter of one byte
   std::string topic_;
   PartitionId partition_;
-  std::string json_start_;  // {"topic":"t","partition":0,"offset":
+  RecordJson json_;
 };
 
 }  // namespace tk
