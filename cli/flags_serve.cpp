@@ -3,6 +3,7 @@
 
 #include "cli/command_table.h"
 #include "cli/flags.h"
+#include "cli/version.h"
 #include "commands/commands.h"
 #include "commands/serve_options.h"
 
@@ -101,6 +102,7 @@ void bind_limits(CommandSpec& spec, ServeOptions* to) {
 void bind_serve(CommandSpec& spec) {
   auto options = std::make_shared<ServeOptions>();
   spec.usage("[TOPIC]...", Completes::topics);
+  options->version = std::string(version_text().substr(0, version_text().find('\n')));
   bind_listeners(spec, options.get());
   bind_topics(spec, options.get());
   bind_security(spec, options.get());

@@ -106,6 +106,7 @@ net::ServerOptions server_options(const ServeOptions& from, const Context& conte
   to.idle_exit_ms = from.idle_exit_ms;
   to.lock_timeout_ms = context.lock_timeout_ms;
   to.log_requests = from.log_requests;
+  to.version = from.version;
   return to;
 }
 

@@ -41,6 +41,8 @@ struct ServeOptions {
   std::optional<std::string> port_file;
   bool verbose = false;
   bool log_requests = false;
+  /// What `tk --version` says first.
+  std::string version;
 };
 
 }  // namespace tk

@@ -65,7 +65,8 @@ bool Connection::may_read() const {
 }
 
 void Connection::wait_readable() {
-  if (reading_ || closed_ || !may_read()) return;
+  // One that takes nothing now is watched all the same, for its peer may leave.
+  if (reading_ || closed_ || (!may_read() && more_waits_)) return;
   const auto limit = static_cast<std::size_t>(host_.options().request_memory);
   if (host_.request_bytes >= limit && host_.favoured == nullptr) host_.favoured = this;
   reading_ = true;
@@ -79,8 +80,16 @@ void Connection::wait_readable() {
 
 void Connection::read() {
   if (closed_ || in_read_) return;
-  in_read_ = true;
   const auto self = shared_from_this();
+  if (!may_read()) {
+    std::uint8_t byte = 0;
+    const ssize_t got = ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return close();
+    more_waits_ = got > 0;
+    return wait_readable();
+  }
+  more_waits_ = false;
+  in_read_ = true;
   for (int i = 0; i < kReadsInARow && may_read(); ++i) {
     if (!read_once()) break;
   }
@@ -121,6 +130,7 @@ bool Connection::read_once() {
 
 void Connection::resume() {
   if (closed_ || in_read_) return;
+  if (may_read()) more_waits_ = false;
   if (!input_.empty() && may_read()) {
     in_read_ = true;
     const auto self = shared_from_this();

@@ -93,6 +93,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool reading_ = false;
   bool writing_ = false;
   bool in_read_ = false;
+  bool more_waits_ = false;  // bytes that are not taken now
   std::int64_t last_in_ms_ = 0;
   std::int64_t last_out_ms_ = 0;
 };

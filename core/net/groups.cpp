@@ -224,7 +224,10 @@ void Groups::after(const LivePtr& live, const GroupState& state) {
 }
 
 void Groups::tick(const LivePtr& live) {
-  live->queue.post([this, live] { run(live, [](GroupTurn&) {}, {}, true); });
+  live->queue.post([this, live] {
+    run(
+        live, [](GroupTurn&) {}, {}, true);
+  });
 }
 
 void Groups::look(const std::string& group, std::function<void(const GroupState*, const GroupTopics&)> look,
@@ -306,7 +309,9 @@ void Groups::file_changed(const std::string& file_name) {
   for (const auto& [name, one] : live_) {
     if (group_key(name) != key) continue;
     one->queue.post([this, one] {
-      if (!one->parked.empty()) run(one, [](GroupTurn&) {}, {}, true);
+      if (!one->parked.empty())
+        run(
+            one, [](GroupTurn&) {}, {}, true);
     });
   }
 }
@@ -316,7 +321,8 @@ void Groups::expire_sometimes() {
   with_store(
       [this](GroupStore& store, const GroupTopics&) {
         for (const std::string& name : store.names())
-          change(name, [](GroupTurn&) {}, {}, true);
+          change(
+              name, [](GroupTurn&) {}, {}, true);
       },
       [](const Error*) {});
 }

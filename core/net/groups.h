@@ -57,7 +57,8 @@ class Groups {
   void change(const std::string& group, Operation operation, Done done, bool quiet = false);
   /// Hands the group as it is at this moment (null: there is none) to `look`, in the group's queue; then
   /// `done` on the loop.
-  void look(const std::string& group, std::function<void(const GroupState*, const GroupTopics&)> look, Done done);
+  void look(const std::string& group, std::function<void(const GroupState*, const GroupTopics&)> look,
+            Done done);
   /// Runs `work` with the store of all groups, on a worker; then `done` on the loop.
   void with_store(std::function<void(GroupStore&, const GroupTopics&)> work, Done done);
 

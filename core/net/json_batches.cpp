@@ -118,7 +118,7 @@ std::shared_ptr<JsonBatches::Stretch> JsonBatches::convert(Partition& partition,
   stretch->partition = &partition;
   stretch->owner = partition.weak_from_this();
   stretch->from = stretch->next = from;
-  const LogView view = partition.view();
+  const LogView view = partition.known_view();
   PartitionCursor cursor(service_.fs(), view, from);
   CursorChunk chunk;
   RecordDecoder decoder;

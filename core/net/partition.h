@@ -154,6 +154,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void warm(const Place& place, std::uint64_t bytes);
   /// A view of the log as it is now, for what the core does with views (times, lookups). May block.
   [[nodiscard]] LogView view() const;
+  /// The same from memory, of a partition that is open: nothing is read for it.
+  [[nodiscard]] LogView known_view() const;
   FileSystem& file_system() { return host_.fs; }
   /// Brings the readers' side up to date with the disk. In the queue only.
   void look_again(bool listed);

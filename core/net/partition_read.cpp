@@ -67,6 +67,17 @@ LogView Partition::view() const {
   return open_log_view(host_.fs, info_.directory, host_.checkpointed_start(info_));
 }
 
+LogView Partition::known_view() const {
+  LogView view;
+  const std::lock_guard lock(mutex_);
+  view.files.directory = info_.directory;
+  for (const Segment& segment : segments_) view.files.segments.push_back(segment.file);
+  view.log_start = start_;
+  view.log_end = end_;
+  if (!segments_.empty()) view.last_segment_end = segments_.back().file.size;
+  return view;
+}
+
 // ---- opening
 
 void Partition::when_open(std::function<void()> then) {

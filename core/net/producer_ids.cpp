@@ -33,7 +33,8 @@ void ProducerIds::next(std::function<void(std::int64_t, const Error*)> done) {
           next_ = *first;
           end_ = *first + kBlock;
         }
-        for (const auto& waiting : std::exchange(waiting_, {})) waiting(error == nullptr ? next_++ : -1, error);
+        for (const auto& waiting : std::exchange(waiting_, {}))
+          waiting(error == nullptr ? next_++ : -1, error);
       });
 }
 

@@ -17,7 +17,9 @@
 #include "core/catalog/topics_file.h"
 #include "core/net/directory_events.h"
 #include "core/net/groups.h"
+#include "core/net/http/connection.h"
 #include "core/net/kafka/connection.h"
+#include "core/net/metrics.h"
 
 namespace tk::net {
 namespace {
@@ -95,6 +97,13 @@ class Server final : public ConnectionHost {
         std::max<std::int64_t>(16, std::min(service_.options().max_connections,
                                             descriptors - std::min<std::int64_t>(1024, descriptors / 2)));
     service_.host().opened = [this](const std::shared_ptr<Partition>& partition) { watch(partition); };
+    service_.host().synced = [this](double seconds, std::size_t batches) {
+      service_.loop().post([this, seconds, batches] {
+        metrics_.sync_seconds.add(seconds);
+        metrics_.sync_batches += batches;
+      });
+    };
+    metrics_.started_ms = SystemClock().now_ms();
     directory_.emplace(service_.loop());
   }
 
@@ -121,13 +130,17 @@ class Server final : public ConnectionHost {
     if (at == connections_.end()) return;
     const std::shared_ptr<Connection> kept = at->second.connection;
     service_.events().connection(at->second.is_http ? "http" : "kafka", kept->peer().text(), false);
+    --(at->second.is_http ? metrics_.http_connections : metrics_.kafka_connections);
     connections_.erase(at);
     last_used_ms_ = monotonic_ms();
     // It may be in one of its own calls.
     service_.loop().post([kept] {});
   }
-  void sent(std::uint64_t, std::uint64_t) override {}
-  void received(std::uint64_t) override {}
+  void sent(std::uint64_t from_files, std::uint64_t from_memory) override {
+    metrics_.sent_from_files += from_files;
+    metrics_.sent_from_memory += from_memory;
+  }
+  void received(std::uint64_t bytes) override { metrics_.received += bytes; }
 
  private:
   struct Listener {
@@ -145,6 +158,7 @@ class Server final : public ConnectionHost {
     auto listener = std::make_unique<Listener>();
     listener->socket = listen_on(address, listener->address);
     listener->is_http = is_http;
+    if (!is_http && service_.listening_kafka.empty()) service_.listening_kafka = listener->address.text();
     service_.events().listening(is_http ? "http" : "kafka", listener->address);
     listeners_.push_back(std::move(listener));
   }
@@ -195,8 +209,12 @@ class Server final : public ConnectionHost {
 
   void add(Descriptor socket, const Address& peer, const Address& local, bool is_http) {
     std::shared_ptr<Connection> connection;
-    if (is_http) return;
-    connection = std::make_shared<kafka::KafkaConnection>(*this, service_, std::move(socket), peer, local);
+    if (is_http) {
+      connection = std::make_shared<http::HttpConnection>(*this, service_, std::move(socket), peer, local);
+    } else {
+      connection = std::make_shared<kafka::KafkaConnection>(*this, service_, std::move(socket), peer, local);
+    }
+    ++(is_http ? metrics_.http_connections : metrics_.kafka_connections);
     connections_[connection.get()] = {connection, is_http};
     service_.events().connection(is_http ? "http" : "kafka", peer.text(), true);
     connection->start();
@@ -295,6 +313,7 @@ class Server final : public ConnectionHost {
     for (const auto& [key, open] : connections_) all.push_back(open.connection);
     for (const std::shared_ptr<Connection>& connection : all) {
       if (const auto kafka = std::dynamic_pointer_cast<kafka::KafkaConnection>(connection)) kafka->drain();
+      if (const auto http = std::dynamic_pointer_cast<http::HttpConnection>(connection)) http->drain();
     }
     service_.part<Groups>().drain();
     wait_for_end();
@@ -321,6 +340,7 @@ class Server final : public ConnectionHost {
   std::int64_t begun_ms_;
   const std::atomic<int>& interrupted_;
   Service service_;
+  Metrics& metrics_ = service_.part<Metrics>();
   std::optional<DirectoryEvents> directory_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::unordered_map<Connection*, Open> connections_;

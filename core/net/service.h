@@ -62,6 +62,8 @@ class Service {
   /// Ends the work of partitions and workers: everything is forced.
   void shut_down();
 
+  /// The first address of Kafka's protocol, as text; empty: none.
+  std::string listening_kafka;
   std::uint64_t requests = 0;
   std::atomic<std::uint64_t> records_in{0};
   std::uint64_t records_out = 0;

@@ -88,6 +88,9 @@ class Call : public std::enable_shared_from_this<Call> {
     if (const auto then = std::exchange(on_drain_, {})) then();
   }
   [[nodiscard]] bool ended() const { return ended_; }
+  /// Time that it waited for others, which is not the server's.
+  void add_parked(std::int64_t us) { parked_us_ += us; }
+  [[nodiscard]] std::int64_t parked_us() const { return parked_us_; }
 
  private:
   void finish(net::Chain& chain);
@@ -102,6 +105,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::function<void()> on_gone_;
   std::function<void()> on_drain_;
   std::int16_t error_ = 0;
+  std::int64_t parked_us_ = 0;
   bool ended_ = false;
   bool gone_ = false;
 };

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/net/kafka/api.h"
+#include "core/net/metrics.h"
 
 namespace tk::kafka {
 namespace {
@@ -21,6 +24,12 @@ std::string guess(ByteView bytes) {
   if (text.size() >= 2 && text[0] == '\x16' && text[1] == '\x03')
     return "; it looks like TLS, which is not spoken here";
   return "";
+}
+
+std::int64_t monotonic_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
@@ -74,6 +83,8 @@ bool KafkaConnection::take_frame(ByteView frame) {
     return false;
   }
   auto slot = std::make_shared<Slot>();
+  slot->api = api->name;
+  slot->begun_us = monotonic_us();
   std::shared_ptr<Buffer> kept;
   ByteView body = frame.subspan(size);
   if (api->keeps_frame) {
@@ -109,6 +120,8 @@ void KafkaConnection::finished(const std::shared_ptr<Slot>& slot, Call::Outcome 
   if (closed()) return;
   if (outcome.kind == Call::Outcome::Kind::close) return close();
   slot->done = true;
+  const double seconds = static_cast<double>(monotonic_us() - slot->begun_us - slot->call->parked_us()) / 1e6;
+  service_.part<net::Metrics>().answered("kafka", slot->api, std::max(seconds, 0.0), outcome.error);
   slot->pieces = std::move(outcome.pieces);
   send_in_order();
 }

@@ -24,6 +24,7 @@ class KafkaConnection final : public net::Connection {
     std::vector<net::Piece> pieces;
     std::size_t frame_bytes = 0;
     std::int64_t begun_us = 0;
+    std::string_view api;
   };
 
   std::size_t consume(ByteView input) override;

@@ -72,7 +72,8 @@ std::string write_subscription(const std::vector<std::string>& topics) {
 
 std::string write_assignment(const PartitionList& partitions) {
   std::map<std::string, std::vector<std::int32_t>> by_topic;
-  for (const TopicPartition& partition : partitions) by_topic[partition.topic].push_back(partition.partition.value());
+  for (const TopicPartition& partition : partitions)
+    by_topic[partition.topic].push_back(partition.partition.value());
   Buffer out;
   put<std::int16_t>(out, 0);
   put(out, static_cast<std::int32_t>(by_topic.size()));

@@ -27,13 +27,16 @@ struct Beat {
 
 /// The topics that a regular expression stands for: a plain name, or one with ".*" at its end. Nothing: it is
 /// more than that, and there is no engine here whose time is bounded (serve.md §2.7).
-std::optional<std::vector<std::string>> topics_of_regex(const std::string& regex, const net::Catalog& catalog) {
+std::optional<std::vector<std::string>> topics_of_regex(const std::string& regex,
+                                                        const net::Catalog& catalog) {
   const bool prefix = regex.ends_with(".*");
   const std::string text = prefix ? regex.substr(0, regex.size() - 2) : regex;
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '.' || text[i + 1] == '-')) ++i;
-    else if (std::string_view("^$.|?*+()[]{}\\").find(text[i]) != std::string_view::npos) return std::nullopt;
+    if (text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '.' || text[i + 1] == '-'))
+      ++i;
+    else if (std::string_view("^$.|?*+()[]{}\\").find(text[i]) != std::string_view::npos)
+      return std::nullopt;
     plain += text[i];
   }
   std::vector<std::string> topics;
@@ -67,8 +70,7 @@ void fill_assignment(const PartitionList& partitions, Beat& beat) {
 
 void require_consumer_group(const GroupState& state) {
   if (state.members.empty() || state.protocol == GroupProtocol::consumer) return;
-  throw Error(ErrorCode::group_id_not_found,
-              fmt::format("Group {} is not a consumer group.", state.group));
+  throw Error(ErrorCode::group_id_not_found, fmt::format("Group {} is not a consumer group.", state.group));
 }
 
 /// The topics that the member asks for, by names and by its regular expression, or nothing if it says none.
@@ -148,7 +150,8 @@ void beat_once(GroupTurn& turn, Beat& beat, net::Groups& groups) {
   }
 }
 
-std::int16_t judge(const Call& call, const Request& request, const net::Catalog& catalog, std::string& message) {
+std::int16_t judge(const Call& call, const Request& request, const net::Catalog& catalog,
+                   std::string& message) {
   const auto refuse = [&](std::int16_t code, std::string why) {
     message = std::move(why);
     return code;
@@ -171,7 +174,9 @@ std::int16_t judge(const Call& call, const Request& request, const net::Catalog&
       return refuse(kInvalidRequest, "TopicPartitions must be empty when (re-)joining.");
   }
   if (request.server_assignor && *request.server_assignor != "uniform" && *request.server_assignor != "range")
-    return refuse(kUnsupportedAssignor, fmt::format("ServerAssignor {} is not supported. Supported assignors: uniform, range.", *request.server_assignor));
+    return refuse(kUnsupportedAssignor,
+                  fmt::format("ServerAssignor {} is not supported. Supported assignors: uniform, range.",
+                              *request.server_assignor));
   if (request.subscribed_topic_regex && !request.subscribed_topic_regex->empty() &&
       !topics_of_regex(*request.subscribed_topic_regex, catalog))
     return refuse(kInvalidRegularExpression, "only a name, or one with .* at its end, is taken here");
@@ -205,8 +210,7 @@ void handle_consumer_group_heartbeat(const CallPtr& call, Request request) {
   net::Groups& groups = call->service().part<net::Groups>();
   const bool quiet = beat->request.member_epoch > 0;
   groups.change(
-      beat->request.group_id,
-      [beat, &groups](GroupTurn& turn) { beat_once(turn, *beat, groups); },
+      beat->request.group_id, [beat, &groups](GroupTurn& turn) { beat_once(turn, *beat, groups); },
       [call, beat, refuse](const Error* error) {
         if (error != nullptr) return refuse(group_error_of(*error), error->message());
         call->answer(beat->answer);

@@ -243,6 +243,7 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
           if (const auto self = weak.lock()) self->wake();
         });
     }
+    parked_since_ms_ = monotonic_ms();
     timer_ = call_->service().loop().after(deadline_ms_ - monotonic_ms(), [self = shared_from_this()] {
       self->timer_ = net::Loop::kNoTimer;
       self->expired_ = true;
@@ -251,6 +252,8 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
   }
 
   void stop_waiting() {
+    if (parked_since_ms_ != 0)
+      call_->add_parked((monotonic_ms() - std::exchange(parked_since_ms_, 0)) * 1000);
     for (Part& part : parts_) {
       if (part.partition && part.waiter != 0) part.partition->waiters().remove(std::exchange(part.waiter, 0));
     }
@@ -345,6 +348,7 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
   bool committed_;
   bool by_id_;
   std::int64_t deadline_ms_;
+  std::int64_t parked_since_ms_ = 0;
   bool expired_ = false;
   int vain_ = 0;
   std::vector<Part> parts_;

@@ -1,4 +1,5 @@
-// What groups there are, and what they are like: ListGroups, DescribeGroups, DeleteGroups, ConsumerGroupDescribe.
+// What groups there are, and what they are like: ListGroups, DescribeGroups, DeleteGroups,
+// ConsumerGroupDescribe.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -107,8 +108,7 @@ void look_at_all(const CallPtr& call, const std::vector<std::string>& names, Loo
   };
   for (std::size_t i = 0; i < names.size(); ++i) {
     groups_of(call).look(
-        names[i],
-        [look, i](const GroupState* state, const GroupTopics& topics) { look(i, state, topics); },
+        names[i], [look, i](const GroupState* state, const GroupTopics& topics) { look(i, state, topics); },
         [count_down, failed, i](const Error* error) {
           if (error != nullptr) failed(i, *error);
           count_down();
@@ -187,7 +187,8 @@ void handle_consumer_group_describe(const CallPtr& call, ConsumerGroupDescribeRe
       call, request.group_ids,
       [answer](std::size_t i, const GroupState* state, const GroupTopics& topics) {
         auto& row = answer->groups[i];
-        if (state != nullptr && state->protocol == GroupProtocol::consumer) return describe(*state, topics, row);
+        if (state != nullptr && state->protocol == GroupProtocol::consumer)
+          return describe(*state, topics, row);
         row.error_code = kGroupIdNotFound;
         row.error_message = fmt::format("Group {} {}", row.group_id,
                                         state == nullptr ? "not found." : "is not a consumer group.");
@@ -210,7 +211,8 @@ void handle_delete_groups(const CallPtr& call, DeleteGroupsRequest request) {
           auto& row = answer->results.emplace_back();
           row.group_id = name;
           try {
-            store.remove(name, topics, [](const GroupState& state) { require_no_members(state, "deleting it"); });
+            store.remove(name, topics,
+                         [](const GroupState& state) { require_no_members(state, "deleting it"); });
           } catch (const Error& error) {
             row.error_code = group_error_of(error);
             row.error_message = error.message();

@@ -17,8 +17,10 @@ net::Groups& groups_of(const CallPtr& call) {
 
 std::int16_t commit_error(const Error& error, std::int16_t version) {
   // Codes that older clients do not know.
-  if (error.code() == ErrorCode::group_id_not_found) return version >= 9 ? kGroupIdNotFound : kIllegalGeneration;
-  if (error.code() == ErrorCode::stale_member_epoch) return version >= 9 ? kStaleMemberEpoch : kUnsupportedVersion;
+  if (error.code() == ErrorCode::group_id_not_found)
+    return version >= 9 ? kGroupIdNotFound : kIllegalGeneration;
+  if (error.code() == ErrorCode::stale_member_epoch)
+    return version >= 9 ? kStaleMemberEpoch : kUnsupportedVersion;
   return group_error_of(error);
 }
 
@@ -74,7 +76,8 @@ void handle_offset_commit(const CallPtr& call, OffsetCommitRequest request) {
   if (!commit->request.member_id.empty() || inner.generation >= 0) inner.member = commit->request.member_id;
   inner.instance = commit->request.group_instance_id;
   const auto finish = [call, commit](std::int16_t error) {
-    for (const auto& [topic, row] : commit->rows) commit->answer.topics[topic].partitions[row].error_code = error;
+    for (const auto& [topic, row] : commit->rows)
+      commit->answer.topics[topic].partitions[row].error_code = error;
     for (const auto& topic : commit->answer.topics) {
       for (const auto& row : topic.partitions) call->note_error(row.error_code);
     }
@@ -84,7 +87,9 @@ void handle_offset_commit(const CallPtr& call, OffsetCommitRequest request) {
   if (commit->rows.empty()) return finish(kNone);
   groups_of(call).change(
       commit->request.group_id, [commit](GroupTurn& turn) { tk::commit(turn, commit->commit); },
-      [call, finish](const Error* error) { finish(error == nullptr ? kNone : commit_error(*error, call->version())); });
+      [call, finish](const Error* error) {
+        finish(error == nullptr ? kNone : commit_error(*error, call->version()));
+      });
 }
 
 namespace {
@@ -92,8 +97,8 @@ namespace {
 using FetchedGroup = OffsetFetchResponse::Group;
 using FetchedTopic = FetchedGroup::Topic;
 
-void fill_row(const GroupState* state, const GroupTopics& topics, const TopicPartition& partition, bool stable,
-              FetchedTopic::Partition& row) {
+void fill_row(const GroupState* state, const GroupTopics& topics, const TopicPartition& partition,
+              bool stable, FetchedTopic::Partition& row) {
   row.partition_index = partition.partition.value();
   row.committed_offset = -1;
   row.metadata = "";

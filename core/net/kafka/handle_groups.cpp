@@ -105,7 +105,8 @@ JoinRequest join_request(const CallPtr& call, const JoinGroupRequest& request, c
   join.instance = request.group_instance_id;
   join.protocol = GroupProtocol::classic;
   join.session_timeout_ms = request.session_timeout_ms;
-  join.rebalance_timeout_ms = call->version() == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms;
+  join.rebalance_timeout_ms =
+      call->version() == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms;
   join.client = call->client_id();
   join.host = "/" + call->peer().address.host;
   join.over_wire = true;
@@ -124,7 +125,8 @@ JoinRequest join_request(const CallPtr& call, const JoinGroupRequest& request, c
 std::int16_t judge_join(const CallPtr& call, const JoinGroupRequest& request) {
   if (request.group_id.empty()) return kInvalidGroupId;
   const std::int64_t session = request.session_timeout_ms;
-  if (session < call->service().options().min_session_ms || session > kLongestSession) return kInvalidSessionTimeout;
+  if (session < call->service().options().min_session_ms || session > kLongestSession)
+    return kInvalidSessionTimeout;
   if (request.protocol_type.empty() || request.protocols.empty()) return kInconsistentGroupProtocol;
   return kNone;
 }

@@ -108,7 +108,7 @@ void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request) {
       for (const Question& question : hard) {
         Row& row = answer->topics[question.topic].partitions[question.row];
         try {
-          const LogView view = question.partition->view();
+          const LogView view = question.partition->known_view();
           const auto found = question.timestamp == kMaxTimestamp
                                  ? latest_record(service.fs(), view)
                                  : record_at_time(service.fs(), view, question.timestamp);

@@ -237,7 +237,7 @@ TEST_CASE("group file: shapes that are wrong") {
       replaced(text, "[0,1,2]", "[0,1,2,3]"),  // also the other member's
       replaced(text, "\"0\":{\"offset\"", "\"00\":{\"offset\""),
       replaced(text, "\"0\":{\"offset\"", "\"x\":{\"offset\""),
-      replaced(text, "\"offset\":40", "\"offset\":-1"),
+      replaced(text, "\"offset\":40", "\"offset\":4.5"),
       replaced(text, "Zk3TgNzYQ1qwQXZ0yVnZ0g", "short"),
       replaced(text, "\"leader\":\"c-00000003\"", "\"leader\":\"nobody\""),
       replaced(text, "\"leader\":\"c-00000003\"", "\"leader\":null"),
