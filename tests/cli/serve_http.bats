@@ -111,7 +111,7 @@ is long'
   equal "$(jq -c . body)" "$(tk topics describe made --json | jq -sc .)"
   get '/topics/made/partitions/0/offsets?time=earliest'
   equal "$(jq -c .offset body)" 0
-  get /groups/g/offsets -X PUT -d '{"made-0":2}'
+  get /groups/g/offsets -X PUT -d '{"made-0":0}'
   equal "$code" 200
   get /groups
   equal "$(jq -c . body)" "$(tk groups list --json | jq -sc .)"
