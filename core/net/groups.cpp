@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "core/group/deadlines.h"
+#include "core/group/group_file.h"
 #include "core/group/group_name.h"
 #include "core/io/memory_file_system.h"
 #include "core/log/offset_search.h"
+#include "core/store/broker_state.h"
 
 namespace tk::net {
 
@@ -127,9 +129,41 @@ Groups::LivePtr Groups::live(const std::string& group) {
   return found;
 }
 
+// Of a broker's groups the commits are taken: who were members of a broker that runs no more are none here.
+void Groups::bring_in_broker() {
+  service_.topics().with_own_store([&](Store& store) {
+    BrokerStateNotes notes;
+    notes.damage = [&](const Error& error) { service_.warn(error); };
+    notes.note = [](const std::string&) {};
+    for (const auto& [name, group] : read_broker_groups(store, notes).groups) {
+      if (group.type == BrokerGroupType::share || group.state.offsets.empty()) continue;
+      GroupState state;
+      state.group = name;
+      state.protocol = group.state.protocol;
+      state.had_members = !group.protocol_type.empty() || group.type != BrokerGroupType::classic;
+      state.generation = group.state.generation;
+      state.target_epoch = std::min(group.state.target_epoch, group.state.generation);
+      state.state_since_ms = state.last_now_ms = service_.clock().now_ms();
+      state.offsets = group.state.offsets;
+      for (const auto& [partition, offset] : state.offsets)
+        state.next_commit_seq = std::max(state.next_commit_seq, offset.commit_seq + 1);
+      const std::string path = join_path(service_.options().directory, group_state_name(group_key(name)));
+      if (!memory_->stat(path)) replace_atomically(*memory_, path, as_bytes(format_group_file(state)));
+    }
+  });
+}
+
 // A read-only server's groups begin with what the directory says.
 void Groups::bring_in(const std::string& group) {
   if (!memory_) return;
+  std::call_once(broker_read_, [this] {
+    try {
+      if (service_.topics().is_broker()) bring_in_broker();
+    } catch (const Error& error) {
+      service_.warn(error);
+    }
+  });
+  if (group.empty()) return;
   try {
     const std::string path = join_path(service_.options().directory, group_state_name(group_key(group)));
     if (service_.fs().stat(path) && !memory_->stat(path))
@@ -254,6 +288,7 @@ void Groups::with_store(std::function<void(GroupStore&, const GroupTopics&)> wor
     std::shared_ptr<Error> failed;
     try {
       if (memory_) {
+        bring_in("");
         GroupStore real(service_.fs(), service_.options().directory, service_.clock(), {});
         for (const std::string& name : real.names()) bring_in(name);
       }

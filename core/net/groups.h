@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -97,10 +98,12 @@ class Groups {
   void after(const LivePtr& live, const GroupState& state);
   void tick(const LivePtr& live);
   void bring_in(const std::string& group);
+  void bring_in_broker();
   void expire_sometimes();
 
   Service& service_;
   std::unique_ptr<FileSystem> memory_;  // of a read-only server
+  std::once_flag broker_read_;
   std::unique_ptr<GroupStore> store_;
   std::mutex mutex_;
   std::map<std::string, LivePtr> live_;

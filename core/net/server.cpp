@@ -19,7 +19,9 @@
 #include "core/net/groups.h"
 #include "core/net/http/connection.h"
 #include "core/net/kafka/connection.h"
+#include "core/net/maintenance.h"
 #include "core/net/metrics.h"
+#include "core/net/transactions.h"
 
 namespace tk::net {
 namespace {
@@ -116,6 +118,7 @@ class Server final : public ConnectionHost {
     const auto catalog = service_.catalog();
     service_.events().ready(catalog->topics().size(), catalog->partitions(), monotonic_ms() - begun_ms_);
     last_used_ms_ = monotonic_ms();
+    service_.part<Maintenance>().start();
     look_for_signals();
     sweep();
     service_.loop().run();
@@ -295,6 +298,7 @@ class Server final : public ConnectionHost {
     for (const auto& [key, open] : connections_) all.push_back(open.connection);
     for (const std::shared_ptr<Connection>& connection : all) connection->check(now);
     if (slow_poll_) reload_soon();
+    service_.part<ServedTransactions>().look_for_due();
     const auto idle = service_.options().idle_exit_ms;
     if (idle && connections_.empty() && now - last_used_ms_ >= *idle) return begin_end("idle");
     service_.loop().after(idle ? std::min<std::int64_t>(1000, std::max<std::int64_t>(*idle / 4, 10)) : 1000,

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -68,10 +69,11 @@ class Service {
   std::atomic<std::uint64_t> records_in{0};
   std::uint64_t records_out = 0;
 
-  /// The APIs' own state, made on demand.
+  /// The APIs' own state, made on demand. For any thread.
   template <class T>
   T& part() {
     static const char key = 0;
+    const std::lock_guard lock(parts_mutex_);
     for (auto& [k, value] : parts_) {
       if (k == &key) return *static_cast<T*>(value.get());
     }
@@ -91,7 +93,8 @@ class Service {
   std::unique_ptr<Topics> topics_;
   std::string cluster_id_;
   SerialQueue admin_;
-  bool draining_ = false;
+  std::atomic<bool> draining_{false};
+  std::recursive_mutex parts_mutex_;
   std::vector<std::pair<const void*, std::shared_ptr<void>>> parts_;
 };
 

@@ -1,4 +1,5 @@
 #include "core/producer/coordinator.h"
+#include "core/producer/coordinator_session.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +10,6 @@
 #include "core/format/end_marker.h"
 
 namespace tk {
-
-/// The file, locked.
-struct Coordinator::Session {
-  std::unique_ptr<LockFile> lock;
-  ProducersFile file;
-};
 
 Coordinator::Session Coordinator::open() {
   Session session{lock_producers_file(fs_, directory_, options_.lock_wait), {}};
@@ -143,9 +138,9 @@ void Coordinator::abort(const std::string& id, std::optional<std::int16_t> epoch
   end(session, require_open(session, id, epoch), false);
 }
 
-void Coordinator::end(Session& session, TransactionEntry& entry, bool commits) {
+void Coordinator::end(Session& session, TransactionEntry& entry, bool commits, bool raises) {
   entry.state = commits ? TransactionState::prepare_commit : TransactionState::prepare_abort;
-  ++entry.epoch;
+  if (raises) ++entry.epoch;
   write(session);
   complete(session, entry);
 }

@@ -78,6 +78,26 @@ class Coordinator {
   /// Notes partitions that a run is about to write in the open transaction. Throws as commit() does.
   TransactionEntry join(const std::string& id, std::optional<std::int16_t> epoch,
                         const std::vector<TopicPartition>& partitions);
+  // For clients over the wire (serve.md §2.8), whose transactions begin with what is added to them, and whose
+  // epochs are raised at an end only where their protocol has it so (KIP-890, transaction version 2). All
+  // throw unknown_producer_id for an id that there is not or that has another producer id, and
+  // invalid_producer_epoch for another epoch.
+
+  /// The producer id and epoch of a new holder: one that is known gets a higher epoch, and what it had open
+  /// is aborted. `held`: what the holder says it has, if anything.
+  struct Holder {
+    ProducerId id;
+    std::int16_t epoch = -1;
+  };
+  TransactionEntry init_holder(const std::string& id, std::int64_t timeout_ms, std::optional<Holder> held);
+  /// Notes partitions and groups of a transaction, which begins if none is open.
+  TransactionEntry add(const std::string& id, const Holder& holder,
+                       const std::vector<TopicPartition>& partitions, const std::vector<std::string>& groups);
+  /// Ends it, or finds that it was ended so; `raises`: the epoch is raised, and is the answer's.
+  TransactionEntry end_by(const std::string& id, const Holder& holder, bool commits, bool raises);
+  /// What is known of all ids; nothing if there is no file.
+  [[nodiscard]] std::optional<ProducersFile> look() const { return read_producers_file(fs_, directory_); }
+
   /// Completes every transaction that was decided, and aborts those that are over their time; what fails is
   /// told to `note` and stays for the next one. Returns the ids that were aborted for their time.
   std::vector<std::string> complete_due();
@@ -88,7 +108,8 @@ class Coordinator {
   Session open();
   std::vector<std::string> complete_due(Session& session);
   TransactionEntry& require_open(Session& session, const std::string& id, std::optional<std::int16_t> epoch);
-  void end(Session& session, TransactionEntry& entry, bool commits);
+  void end(Session& session, TransactionEntry& entry, bool commits, bool raises = true);
+  TransactionEntry& require_holder(Session& session, const std::string& id, const Holder& holder);
   void complete(Session& session, TransactionEntry& entry);
   void write_markers(const TransactionEntry& entry, bool commits);
   void write(const Session& session);

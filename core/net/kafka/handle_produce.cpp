@@ -1,10 +1,13 @@
 // Produce (serve.md §2.4): each partition for itself; the answer when all are appended, and forced if asked.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/format/batch.h"
 #include "core/net/kafka/batch_append.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/transactions.h"
 
 namespace tk::kafka {
 namespace {
@@ -67,6 +70,19 @@ std::int16_t judge(const Call& call, const ProduceRequest& request) {
   return call.service().options().read_only ? kPolicyViolation : kNone;
 }
 
+/// Whether the batch belongs to the open transaction of its producer, with the right to write the partition
+/// held: the coordinator looks at the partition under the same lock after it has decided.
+std::int16_t judge_transaction(net::Service& service, const std::string& id, const UnitInfo& batch,
+                               const PartitionInfo& partition) {
+  const auto file = service.part<net::ServedTransactions>().now();
+  const TransactionEntry* const entry = net::ServedTransactions::find(*file, id);
+  if (entry == nullptr || entry->id != batch.producer_id) return kInvalidProducerIdMapping;
+  if (entry->epoch != batch.producer_epoch) return kInvalidProducerEpoch;
+  const TopicPartition place{partition.topic, partition.partition};
+  const bool in = std::ranges::binary_search(entry->partitions, place);
+  return entry->state == TransactionState::ongoing && in ? kNone : kInvalidTxnState;
+}
+
 /// Appends one partition's records; its answer is row (topic, index) of the production.
 void produce_one(const ProductionPtr& production, const ProduceRequest& request, const net::Topic& topic,
                  const PartitionData& data, std::size_t topic_index, std::size_t row_index) {
@@ -91,13 +107,15 @@ void produce_one(const ProductionPtr& production, const ProduceRequest& request,
   net::Partition::Append append;
   append.forced = request.acks == -1;
   append.deadline_ms = monotonic_ms() + std::max(request.timeout_ms, 1);
-  append.work = [input, config, frame, &clock, weak = std::weak_ptr(partition),
-                 &service = call->service()](PartitionLog& log) mutable {
+  append.work = [input, config, frame, &clock, transactional_id = request.transactional_id.value_or(""),
+                 weak = std::weak_ptr(partition), &service = call->service()](PartitionLog& log) mutable {
     const std::int64_t now_ms = clock.now_ms();
     UnitInfo info;
     net::AppendResult result = check_batch(input, config, now_ms, info);
     const auto to = weak.lock();
     if (result.error != kNone || !to) return result;
+    if (info.transactional) result.error = judge_transaction(service, transactional_id, info, to->info());
+    if (result.error != kNone) return result;
     result = append_batch(log, input, info, config, to->format(), now_ms);
     if (result.error == kNone) service.records_in += static_cast<std::uint64_t>(info.count);
     return result;
@@ -112,11 +130,77 @@ void produce_one(const ProductionPtr& production, const ProduceRequest& request,
 
 }  // namespace
 
+namespace {
+
+/// The producer of a request's transactional batches, and the partitions that they go to.
+struct TransactionalPart {
+  Coordinator::Holder holder;
+  std::vector<TopicPartition> partitions;
+};
+
+std::optional<TransactionalPart> transactional_part(const CallPtr& call, const ProduceRequest& request) {
+  if (!request.transactional_id) return std::nullopt;
+  const auto catalog = call->service().catalog();
+  TransactionalPart part;
+  for (const auto& topic : request.topic_data) {
+    const FoundTopic found = find_topic(*catalog, call->version() >= 13, topic.name, topic.topic_id);
+    for (const PartitionData& data : topic.partition_data) {
+      if (!found.topic || !found.topic->partition(data.index)) continue;
+      if (!data.records.in || data.records.in->size() < kBatchHeader) continue;
+      const UnitInfo info = read_batch_header(data.records.in->data());
+      if (!info.transactional) continue;
+      part.holder = {info.producer_id, info.producer_epoch};
+      part.partitions.push_back({found.topic->name, PartitionId(data.index)});
+    }
+  }
+  if (part.partitions.empty()) return std::nullopt;
+  return part;
+}
+
+/// All of them are in the open transaction already.
+bool all_in(net::Service& service, const std::string& id, const TransactionalPart& part) {
+  try {
+    const auto file = service.part<net::ServedTransactions>().now();
+    const TransactionEntry* const entry = net::ServedTransactions::find(*file, id);
+    return entry != nullptr && entry->id == part.holder.id && entry->epoch == part.holder.epoch &&
+           entry->state == TransactionState::ongoing &&
+           std::ranges::all_of(part.partitions, [&](const TopicPartition& partition) {
+             return std::ranges::binary_search(entry->partitions, partition);
+           });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void produce_all(const CallPtr& call, ProduceRequest request, std::int16_t refused);
+
+}  // namespace
+
+// From version 12 on a batch takes its partition into the transaction by itself (KIP-890); before, that must
+// have been done.
 void handle_produce(const CallPtr& call, ProduceRequest request) {
+  const auto part = call->service().options().read_only ? std::nullopt : transactional_part(call, request);
+  if (!part || all_in(call->service(), *request.transactional_id, *part))
+    return produce_all(call, std::move(request), kNone);
+  if (call->version() < 12)
+    return produce_all(call, std::move(request), call->version() == 11 ? kTransactionAbortable : kNone);
+  const auto kept = std::make_shared<ProduceRequest>(std::move(request));
+  call->service().part<net::ServedTransactions>().run(
+      [id = *kept->transactional_id, part](Coordinator& coordinator) {
+        coordinator.add(id, part->holder, part->partitions, {});
+      },
+      [call, kept](const Error* error) {
+        produce_all(call, std::move(*kept), error == nullptr ? kNone : append_error_of(*error));
+      });
+}
+
+namespace {
+
+void produce_all(const CallPtr& call, ProduceRequest request, std::int16_t refused) {
   const auto production = std::make_shared<Production>();
   production->call = call;
   production->acks = request.acks;
-  const std::int16_t whole = judge(*call, request);
+  const std::int16_t whole = refused != kNone ? refused : judge(*call, request);
   const auto catalog = call->service().catalog();
   for (const auto& topic : request.topic_data) {
     auto& rows = production->answer.responses.emplace_back();
@@ -140,5 +224,7 @@ void handle_produce(const CallPtr& call, ProduceRequest request) {
   }
   production->finish_one();
 }
+
+}  // namespace
 
 }  // namespace tk::kafka

@@ -51,7 +51,16 @@ void handle_list_groups(const CallPtr& call, ListGroupsRequest request);
 void handle_describe_groups(const CallPtr& call, DescribeGroupsRequest request);
 void handle_delete_groups(const CallPtr& call, DeleteGroupsRequest request);
 void handle_consumer_group_describe(const CallPtr& call, ConsumerGroupDescribeRequest request);
-// handle_producers.cpp
+// handle_transactions.cpp
 void handle_init_producer_id(const CallPtr& call, InitProducerIdRequest request);
+void handle_add_partitions_to_txn(const CallPtr& call, AddPartitionsToTxnRequest request);
+void handle_add_offsets_to_txn(const CallPtr& call, AddOffsetsToTxnRequest request);
+void handle_txn_offset_commit(const CallPtr& call, TxnOffsetCommitRequest request);
+void handle_end_txn(const CallPtr& call, EndTxnRequest request);
+// handle_transaction_admin.cpp
+void handle_write_txn_markers(const CallPtr& call, WriteTxnMarkersRequest request);
+void handle_describe_producers(const CallPtr& call, DescribeProducersRequest request);
+void handle_describe_transactions(const CallPtr& call, DescribeTransactionsRequest request);
+void handle_list_transactions(const CallPtr& call, ListTransactionsRequest request);
 
 }  // namespace tk::kafka
