@@ -98,7 +98,11 @@ void Service::auto_create(std::vector<std::string> names, const std::string& by,
       [this, names = std::move(names), made] {
         for (const std::string& name : names) {
           try {
-            topics_->create({name, options_.partitions, options_.topic_format, {}});
+            NewTopic topic;
+            topic.name = name;
+            topic.partitions = options_.partitions;
+            topic.format = options_.topic_format;
+            topics_->create(topic);
             made->push_back(name);
           } catch (const Error& error) {
             if (error.code() != ErrorCode::topic_already_exists) warn(error);
