@@ -31,6 +31,12 @@ scenario() {
   contains "$output" "written: 14"
 }
 
+@test "a Kafka for tests: a suite of another language passes, and its log can be looked at" {
+  scenario kafka-for-tests
+  equal "$status" 0
+  contains "$output" "orders in the log: 50"
+}
+
 @test "a claim that does not hold ends a scenario with 1" {
   run bash -c '. "$0/docs/scenarios/common.sh"; claim thing 1 2; echo went on' "$project"
   equal "$status" 1

@@ -4,7 +4,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/net/http/request.h"
 #include "core/net/kafka/api.h"
+#include "tests/support/mutation.h"
 #include "tests/support/wire.h"
 
 namespace tk::kafka {
@@ -205,6 +207,94 @@ TEST_CASE("tagged fields must rise and be as long as they say; unknown ones are 
   CHECK_FALSE(parse({2, 5, 1, 9, 5, 0}));
   CHECK_FALSE(parse({1, 5, 9, 9}));
   CHECK_FALSE(parse({3, 5, 0}));
+}
+
+/// Reads a frame as a connection does, and what could be read must be written and read again.
+void read_frame(ByteView frame) {
+  std::size_t size = 0;
+  const auto header = read_request_header(frame, &is_flexible, size);
+  if (!header) return;
+  test::for_each_api([&]<class Request, class Response>(const std::string&) {
+    if (header->api_key != Request::kType.key || !Request::kType.has(header->api_version)) return;
+    auto message = read_message<Request>(frame.subspan(size), header->api_version);
+    if (!message) return;
+    net::Chain chain;
+    write_message(chain, *message, header->api_version);
+    Buffer again;
+    for (net::Piece& piece : chain.take()) again.append(piece.bytes.view());
+    const auto second = read_message<Request>(again.view(), header->api_version);
+    REQUIRE(second);
+    CHECK(*second == *message);
+  });
+}
+
+TEST_CASE("damaged requests of real clients are read or refused") {
+  std::vector<test::Bytes> frames;
+  for (const test::Exchange& one : test::recorded_exchanges()) {
+    if (one.is_request && one.bytes.size() < 2000) frames.push_back(one.bytes);
+  }
+  for (std::uint64_t seed = 1; seed <= 20000; ++seed) {
+    CAPTURE(seed);
+    test::Random random(seed);
+    test::Bytes frame = frames[random.below(frames.size())];
+    for (std::size_t left = 1 + random.below(4); left > 0 && !frame.empty(); --left)
+      test::mutate(random, frame);
+    // In memory of exactly this size, so that a sanitizer sees a byte too far.
+    const std::unique_ptr<std::uint8_t[]> exact(new std::uint8_t[frame.size()]);
+    std::copy(frame.begin(), frame.end(), exact.get());
+    read_frame({exact.get(), frame.size()});
+  }
+}
+
+TEST_CASE("HTTP requests: whole, in pieces, damaged, too large") {
+  const std::string whole =
+      "POST /topics/a%20b/records?key=x+y&offset=-5&offset=end HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n"
+      "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n "
+      "world\r\n0\r\n\r\nGET / HTTP/1.0\r\n\r\n";
+  for (std::size_t piece : {std::size_t{1}, std::size_t{7}, whole.size()}) {
+    http::Parser parser(16384, 1000);
+    std::vector<http::Request> requests;
+    std::string waiting;
+    for (std::size_t at = 0; at < whole.size(); at += piece) {
+      waiting += whole.substr(at, piece);
+      for (bool more = true; more && !waiting.empty();) {
+        std::size_t used = 0;
+        const auto state = parser.feed(as_bytes(waiting), used);
+        waiting.erase(0, used);
+        more = state == http::Parser::State::done;
+        if (more) requests.push_back(parser.take());
+      }
+    }
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0].path == "/topics/a b/records");
+    CHECK(requests[0].parameter("key") == "x y");
+    CHECK(requests[0].parameter("offset") == "end");
+    CHECK(requests[0].header("content-type") == "application/json");
+    CHECK(requests[0].body == "hello world");
+    CHECK(requests[0].keep_alive);
+    CHECK(requests[1].is_1_0);
+    CHECK_FALSE(requests[1].keep_alive);
+  }
+  const auto judge = [](const std::string& text) {
+    http::Parser parser(1000, 1000);
+    std::size_t used = 0;
+    return parser.feed(as_bytes(text), used);
+  };
+  CHECK(judge("nonsense\r\n\r\n") == http::Parser::State::bad);
+  CHECK(judge("GET / HTTP/1.1\r\nX: " + std::string(2000, 'x')) == http::Parser::State::head_too_large);
+  CHECK(judge("POST / HTTP/1.1\r\nContent-Length: 2000\r\n\r\n") == http::Parser::State::body_too_large);
+  CHECK(judge("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n") !=
+        http::Parser::State::done);
+  for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+    CAPTURE(seed);
+    test::Random random(seed);
+    test::Bytes bytes(whole.begin(), whole.end());
+    for (std::size_t left = 1 + random.below(4); left > 0 && !bytes.empty(); --left)
+      test::mutate(random, bytes);
+    http::Parser parser(1000, 1000);
+    std::size_t used = 0;
+    if (parser.feed(bytes, used) == http::Parser::State::done) parser.take();
+  }
 }
 
 }  // namespace
