@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/damage_text.h"
@@ -12,6 +14,7 @@
 #include "core/base/json_writer.h"
 #include "core/io/output.h"
 #include "core/log/recovery.h"
+#include "core/store/directory_recovery.h"
 #include "core/store/recovery_settings.h"
 
 namespace tk {
@@ -143,11 +146,16 @@ int run_recover(const RecoverOptions& options, Context& context) {
   RecoverReport report(options, context);
   Progress progress(context, "looked at");
   std::uint64_t bytes = 0;
+  std::set<std::string> directories;
   for (const std::string& path : partition_paths(options, context)) {
     if (context.interrupted.load() != 0) break;
     try {
       std::optional<RecoveryLocks> locks;
       if (!options.dry_run) locks.emplace(context.fs, path, lock_wait(context));
+      directories.insert(parent_path(path));
+      if (const std::string line = restore_partition_metadata(context.fs, path, options.dry_run);
+          !line.empty())
+        context.diagnostics.note(line);
       RecoveryOptions settings = recovery_settings(context.fs, path);
       settings.mode = mode_of(options.damage);
       settings.full = options.full;
@@ -170,6 +178,16 @@ int run_recover(const RecoverOptions& options, Context& context) {
                   .at(segment.segment.log_path, segment.position));
         }
       }
+    } catch (const Error& error) {
+      context.diagnostics.error(error);
+    }
+  }
+  for (const std::string& directory : directories) {
+    if (context.interrupted.load() != 0) break;
+    try {
+      for (const std::string& line :
+           restore_checkpoints(context.fs, directory, lock_wait(context), options.dry_run))
+        context.diagnostics.note(line);
     } catch (const Error& error) {
       context.diagnostics.error(error);
     }

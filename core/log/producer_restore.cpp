@@ -19,6 +19,7 @@ std::string encoded(const ProducerState& state) {
 struct Expected {
   std::map<Offset, std::string> snapshots;  // by offset
   std::map<Offset, Buffer> txn_indexes;     // by segment
+  bool any_producer = false;
 };
 
 Expected read_log(FileSystem& fs, const LogView& view) {
@@ -33,6 +34,7 @@ Expected read_log(FileSystem& fs, const LogView& view) {
   walk_view(fs, view, first_base(view), [&](ByteView unit, const UnitInfo& info, const SegmentFile& segment) {
     come_to(segment.base);
     const ProducerState::Step step = state.add(unit, info);
+    expected.any_producer |= info.producer_id.value() >= 0;
     if (const auto entry = txn_index_entry(state, step)) entry->append_to(expected.txn_indexes[segment.base]);
     return true;
   });
@@ -48,10 +50,11 @@ void put(FileSystem& fs, const std::string& path, std::string_view content) {
 
 }  // namespace
 
-void restore_producer_files(FileSystem& fs, const std::string& directory) {
+void restore_producer_files(FileSystem& fs, const std::string& directory, bool demanded) {
   const LogView view = open_log_view(fs, directory);
-  if (view.empty() || view.files.snapshots.empty()) return;
+  if (view.empty() || (view.files.snapshots.empty() && !demanded)) return;
   const Expected expected = read_log(fs, view);
+  if (view.files.snapshots.empty() && !expected.any_producer) return;
   for (const SegmentFile& segment : view.files.segments) {
     const std::string path = segment.beside(kTxnIndexSuffix);
     const auto entries = expected.txn_indexes.find(segment.base);

@@ -75,6 +75,10 @@ struct RecoveryPlan {
   bool snapshots_beyond = false;
   /// Snapshots and .txnindex files are made anew where they are not as the log has it.
   bool producer_files = false;
+  /// Also where there are no snapshots at all: a broker keeps them wherever a producer has an id.
+  bool demand_snapshots = false;
+  /// Snapshots of a log that is not there any more.
+  std::vector<std::string> orphaned_snapshots;
   /// Damage that stays: refused, or not noticed by a broker.
   std::vector<std::pair<std::string, DamageRange>> remaining;
   /// Lines for people: leftovers, what a step does.
@@ -96,6 +100,10 @@ struct RecoveryOptions {
   /// The topic's index.interval.bytes; with `infer_interval` only where the indexes on disk do not tell.
   std::int64_t index_interval = 4096;
   bool infer_interval = true;
+  /// The partition lies in a broker's directory, which keeps snapshots, and epochs from the log's start on.
+  bool in_broker_directory = false;
+  /// Of log-start-offset-checkpoint.
+  std::optional<Offset> log_start;
 };
 
 RecoveryPlan plan_recovery(FileSystem& fs, const std::string& directory, const RecoveryOptions& options);

@@ -103,7 +103,9 @@ void apply_recovery(FileSystem& fs, const RecoveryPlan& plan) {
     apply_segment(fs, *segment, plan.directory, plan.index_interval);
   }
   // What cannot be read could not be taken in.
-  if (plan.producer_files && plan.whole_afterwards()) restore_producer_files(fs, plan.directory);
+  if (plan.producer_files && plan.whole_afterwards())
+    restore_producer_files(fs, plan.directory, plan.demand_snapshots);
+  for (const std::string& path : plan.orphaned_snapshots) fs.remove(path);
   if (!plan.leader_epochs) return;
   const std::string path = join_path(plan.directory, kLeaderEpochFile);
   if (plan.keep_old_leader_epochs) fs.rename(path, free_path(fs, path + ".damaged"));

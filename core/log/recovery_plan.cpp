@@ -39,7 +39,8 @@ bool RecoveryPlan::cuts_anything() const {
 bool RecoveryPlan::changes_anything() const {
   const bool indexes = std::any_of(segments.begin(), segments.end(),
                                    [](const SegmentRecovery& s) { return s.rebuild_indexes; });
-  return indexes || cuts_anything() || snapshots_beyond || !steps.empty() || leader_epochs.has_value();
+  return indexes || cuts_anything() || snapshots_beyond || !orphaned_snapshots.empty() || !steps.empty() ||
+         leader_epochs.has_value();
 }
 
 namespace {
@@ -55,6 +56,9 @@ class Planner {
     if (files.segments.empty()) {
       plan_.log_end = Offset(0);
       plan_leader_epochs(files, true);
+      for (const Offset snapshot : files.snapshots)
+        plan_.orphaned_snapshots.push_back(
+            join_path(files.directory, segment_file_name(snapshot, kSnapshotSuffix)));
       return;
     }
     if (options_.infer_interval)
@@ -66,6 +70,7 @@ class Planner {
     count_records_behind();
     plan_leader_epochs(files, first == 0 && !trusts_tail(files, first));
     plan_.snapshots_beyond = !files.snapshots.empty() && files.snapshots.back() > plan_.log_end;
+    plan_.demand_snapshots = options_.in_broker_directory;
     plan_.producer_files = options_.full || plan_.snapshots_beyond || plan_.cuts_anything();
   }
 
@@ -345,6 +350,10 @@ void Planner::plan_leader_epochs(const PartitionFiles& files, bool scanned_all) 
     }
   }
   wanted.truncate_from_end(plan_.log_end);
+  if (options_.in_broker_directory && !files.segments.empty()) {
+    const Offset start = std::max(options_.log_start.value_or(Offset(0)), files.segments.front().base);
+    if (start <= plan_.log_end) wanted.truncate_from_start(start);
+  }
   if (wanted.entries() == held.entries && !held.fault) return;
   if (wanted.empty() && !files.has_leader_epochs) return;
   plan_.leader_epochs = format_leader_epoch_checkpoint(wanted.entries());

@@ -40,6 +40,8 @@ RecoveryOptions recovery_settings(FileSystem& fs, const std::string& path) {
       options.infer_interval = !topic->tk_made;
       options.trust_index = topic->tk_made && !store.is_broker();
     }
+    options.in_broker_directory = store.is_broker();
+    options.log_start = store.checkpointed_start({name->topic, name->partition, name->state, path, false});
     if (store.is_broker() && !fs.stat(join_path(directory, kCleanShutdownFile))) {
       options.recovery_point = recovery_point(fs, directory, *name);
     }

@@ -96,3 +96,8 @@ PY
     [[ $code == [03] ]] || { echo "consume $topic: exit $code"; head -3 err; return 1; }
   done
 }
+
+# Longer, and with sanitizers: docs/testing.md.
+@test "random damage to every kind of file: every command ends with the right exit code, nothing false is called good" {
+  python3 "$here/random_damage.py" "$TK" 8 "${TK_DAMAGE_SEED:-7}" "$(fixture kafka-4.4-clean)" "$(fixture kafka-4.4-killed)" "$(fixture kafka-2.8)" "$(fixture kafka-upgraded)"
+}

@@ -167,3 +167,57 @@ cut_files() { find logs -name '*.cut-*' -printf '%f %s\n' | sort; }
   tk_is 0 recover
   equal "$(digest logs/t-0)" "$before"
 }
+
+@test "a broker's directory: marker, checkpoints, partition.metadata" {
+  local dir id
+  dir=$(fixture kafka-4.4-clean)
+  mkdir broker
+  cp -r --sparse=always "$dir"/data/{plain-0,plain-1,rolled-0,meta.properties,*-checkpoint} broker/
+  chmod -R u+w broker
+  touch broker/.kafka_cleanshutdown
+  tk_is 0 verify broker
+  # Nothing to be done: nothing is touched.
+  tk_is 0 recover rolled -d broker
+  [ -e broker/.kafka_cleanshutdown ]
+  # A cut lowers what the checkpoints claim, and the broker has to look for itself.
+  local last
+  last=$(ls broker/rolled-0/*.log | tail -n 1)
+  truncate -s -5 "$last"
+  tk_is 0 recover rolled -d broker
+  [ ! -e broker/.kafka_cleanshutdown ]
+  local end
+  end=$(tk topics describe rolled --json -d broker | jq .log_end_offset)
+  equal "$(grep '^rolled 0' broker/replication-offset-checkpoint)" "rolled 0 $end"
+  equal "$(grep '^rolled 0' broker/recovery-point-offset-checkpoint)" "rolled 0 $end"
+  # Files that keep a broker from starting.
+  id=$(tail -n 1 broker/plain-1/partition.metadata)
+  rm broker/plain-0/partition.metadata
+  echo garbage > broker/recovery-point-offset-checkpoint
+  echo garbage > broker/replication-offset-checkpoint
+  tk_is 3 verify broker
+  tk_is 3 recover --as-broker --dry-run -d broker
+  tk_is 0 recover --dry-run -d broker
+  [ ! -e broker/plain-0/partition.metadata ]
+  tk_is 0 recover -d broker
+  equal "$(tail -n 1 broker/plain-0/partition.metadata)" "$id"
+  equal "$(cat broker/recovery-point-offset-checkpoint.damaged)" garbage
+  equal "$(grep '^rolled 0' broker/replication-offset-checkpoint)" "rolled 0 $end"
+  tk_is 0 verify broker
+  tk_is 0 recover --as-broker --dry-run -d broker --json
+  equal "$(rows 'select(.starts | not)')" ""
+}
+
+@test "a broker's snapshots that are gone are made anew" {
+  local dir
+  dir=$(fixture kafka-4.4-damaged)
+  mkdir broker
+  cp -r "$dir"/data/snap-missing-0 broker/
+  cp "$dir"/data/meta.properties broker/
+  chmod -R u+w broker
+  tk_is 3 verify snap-missing -d broker
+  tk_is 0 recover snap-missing --full -d broker
+  tk_is 0 verify snap-missing -d broker
+  # As the broker's own start left them.
+  equal "$(cd broker/snap-missing-0 && ls *.snapshot | tr '\n' ' ')" \
+    "00000000000000000042.snapshot 00000000000000000084.snapshot 00000000000000000126.snapshot 00000000000000000150.snapshot "
+}
