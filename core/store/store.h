@@ -94,7 +94,7 @@ class Store {
   /// True if the directory belongs to a Kafka broker.
   [[nodiscard]] bool is_broker() const { return is_broker_; }
   /// What a broker's metadata log says; null if the directory has none. It is read when it is first asked
-  /// for; a damaged one says as much as can be read.
+  /// for; a damaged one says as much as can be read. Without who leads, and brokers (MetadataDetail::topics).
   [[nodiscard]] const BrokerMetadata* metadata() const;
   /// What was found and is none of the log's: one line each.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
