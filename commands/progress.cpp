@@ -34,8 +34,14 @@ void Progress::update(std::uint64_t bytes) {
   shown_ms_ = now;
   visible_ = true;
   const double mib = static_cast<double>(bytes) / kMiB;
-  put(fmt::format("\r{} {:.0f} MiB, {:.0f} MiB/s\x1b[K", verb_, mib,
-                  mib * 1000.0 / static_cast<double>(now - started_ms_)));
+  const auto elapsed = static_cast<double>(now - started_ms_);
+  std::string text = fmt::format("\r{} {:.0f} MiB, {:.0f} MiB/s", verb_, mib, mib * 1000.0 / elapsed);
+  if (total_ > bytes && bytes > 0) {
+    const double share = static_cast<double>(bytes) / static_cast<double>(total_);
+    text += fmt::format(", {:.0f} % of {:.0f} MiB, {:.0f} s left", 100.0 * share,
+                        static_cast<double>(total_) / kMiB, elapsed * (1.0 / share - 1.0) / 1000.0);
+  }
+  put(text + "\x1b[K");
 }
 
 }  // namespace tk

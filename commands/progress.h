@@ -18,6 +18,11 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// True if anybody will see it: only then it is worth finding out how much there is to do.
+  [[nodiscard]] bool is_wanted() const { return active_; }
+  /// How many bytes there are, about: from then on the line has a share and the time that is left.
+  void expect(std::uint64_t total) { total_ = total; }
+
   /// Says that so many bytes are through. Cheap to call often; for one thread at a time.
   void update(std::uint64_t bytes);
 
@@ -26,6 +31,7 @@ class Progress {
   std::string verb_;
   std::int64_t started_ms_;
   std::int64_t shown_ms_;
+  std::uint64_t total_ = 0;
   bool visible_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <set>
 
 #include "commands/commands.h"
@@ -12,6 +14,7 @@
 #include "commands/recover_options.h"
 #include "commands/targets.h"
 #include "core/base/json_writer.h"
+#include "core/base/ordered_workers.h"
 #include "core/io/output.h"
 #include "core/log/recovery.h"
 #include "core/store/directory_recovery.h"
@@ -141,57 +144,129 @@ std::vector<std::string> partition_paths(const RecoverOptions& options, Context&
 
 }  // namespace
 
+namespace {
+
+/// One partition: what was found, and done.
+struct RecoverJob {
+  std::string path;
+  std::optional<RecoveryPlan> plan;
+  std::string note;
+  std::optional<Error> error;
+};
+
+/// Several partitions are looked at and repaired side by side; what is said of them comes in order.
+class Recovery {
+ public:
+  Recovery(const RecoverOptions& options, Context& context)
+      : options_(options),
+        context_(context),
+        wait_(lock_wait(context)),
+        report_(options, context),
+        progress_(context, "looked at") {}
+
+  void run(std::vector<std::string> paths);
+  void restore_shared_files();
+
+ private:
+  void work(RecoverJob& job) const;
+  void give(const RecoverJob& job);
+
+  const RecoverOptions& options_;
+  Context& context_;
+  LockWait wait_;
+  RecoverReport report_;
+  Progress progress_;
+  std::uint64_t bytes_ = 0;
+  std::set<std::string> directories_;
+};
+
+void Recovery::work(RecoverJob& job) const {
+  try {
+    FileSystem& fs = context_.fs;
+    std::optional<RecoveryLocks> locks;
+    if (!options_.dry_run) locks.emplace(fs, job.path, wait_);
+    job.note = restore_partition_metadata(fs, job.path, options_.dry_run);
+    RecoveryOptions settings = recovery_settings(fs, job.path);
+    settings.mode = mode_of(options_.damage);
+    settings.full = options_.full;
+    job.plan = plan_recovery(fs, job.path, settings);
+    if (options_.dry_run) return;
+    if (job.plan->changes_anything()) before_recovery(fs, job.path);
+    apply_recovery(fs, *job.plan);
+    locks.reset();
+    if (job.plan->cuts_anything()) after_recovery(fs, job.path, job.plan->log_end, wait_);
+  } catch (const Error& error) {
+    job.error = error;
+  }
+}
+
+void Recovery::give(const RecoverJob& job) {
+  directories_.insert(parent_path(job.path));
+  if (!job.note.empty()) context_.diagnostics.note(job.note);
+  if (job.error) return context_.diagnostics.error(*job.error);
+  const RecoveryPlan& plan = *job.plan;
+  report_.print(plan);
+  for (const SegmentRecovery& segment : plan.segments) bytes_ += segment.segment.size;
+  progress_.update(bytes_);
+  if (!options_.dry_run || !plan.whole_afterwards()) return;
+  for (const SegmentRecovery& segment : plan.segments) {
+    if (segment.action == RecoveryAction::none) continue;
+    context_.diagnostics.error(
+        Error(ErrorCode::corrupt_message,
+              fmt::format("{}: not repaired, as this is a dry run", fault_text(segment.reason)))
+            .at(segment.segment.log_path, segment.position));
+  }
+}
+
+void Recovery::run(std::vector<std::string> paths) {
+  if (progress_.is_wanted()) {
+    std::uint64_t total = 0;
+    for (const std::string& path : paths) total += log_bytes(context_.fs, path);
+    progress_.expect(total);
+  }
+  std::vector<std::unique_ptr<RecoverJob>> jobs;
+  for (std::size_t i = 0; i < std::min<std::size_t>(job_count(), paths.size()); ++i)
+    jobs.push_back(std::make_unique<RecoverJob>());
+  if (jobs.empty()) return;
+  std::size_t next = 0;
+  run_ordered(
+      jobs,
+      [&](RecoverJob& job) {
+        if (next == paths.size() || context_.interrupted.load() != 0) return false;
+        job = {std::move(paths[next++]), {}, {}, {}};
+        return true;
+      },
+      [&](RecoverJob& job) { work(job); },
+      [&](RecoverJob& job) {
+        give(job);
+        return true;
+      },
+      [](const RecoverJob&) { return true; });
+}
+
+void Recovery::restore_shared_files() {
+  for (const std::string& directory : directories_) {
+    if (context_.interrupted.load() != 0) return;
+    try {
+      for (const std::string& line : restore_checkpoints(context_.fs, directory, wait_, options_.dry_run))
+        context_.diagnostics.note(line);
+    } catch (const Error& error) {
+      context_.diagnostics.error(error);
+    }
+  }
+}
+
+}  // namespace
+
 int run_recover(const RecoverOptions& options, Context& context) {
-  if (options.as_broker) return report_broker_start(partition_paths(options, context), context);
-  RecoverReport report(options, context);
-  Progress progress(context, "looked at");
-  std::uint64_t bytes = 0;
-  std::set<std::string> directories;
-  for (const std::string& path : partition_paths(options, context)) {
-    if (context.interrupted.load() != 0) break;
-    try {
-      std::optional<RecoveryLocks> locks;
-      if (!options.dry_run) locks.emplace(context.fs, path, lock_wait(context));
-      directories.insert(parent_path(path));
-      if (const std::string line = restore_partition_metadata(context.fs, path, options.dry_run);
-          !line.empty())
-        context.diagnostics.note(line);
-      RecoveryOptions settings = recovery_settings(context.fs, path);
-      settings.mode = mode_of(options.damage);
-      settings.full = options.full;
-      const RecoveryPlan plan = plan_recovery(context.fs, path, settings);
-      if (!options.dry_run) {
-        if (plan.changes_anything()) before_recovery(context.fs, path);
-        apply_recovery(context.fs, plan);
-        locks.reset();
-        if (plan.cuts_anything()) after_recovery(context.fs, path, plan.log_end, lock_wait(context));
-      }
-      report.print(plan);
-      for (const SegmentRecovery& segment : plan.segments) bytes += segment.segment.size;
-      progress.update(bytes);
-      if (options.dry_run && plan.whole_afterwards()) {
-        for (const SegmentRecovery& segment : plan.segments) {
-          if (segment.action == RecoveryAction::none) continue;
-          context.diagnostics.error(
-              Error(ErrorCode::corrupt_message,
-                    fmt::format("{}: not repaired, as this is a dry run", fault_text(segment.reason)))
-                  .at(segment.segment.log_path, segment.position));
-        }
-      }
-    } catch (const Error& error) {
-      context.diagnostics.error(error);
-    }
-  }
-  for (const std::string& directory : directories) {
-    if (context.interrupted.load() != 0) break;
-    try {
-      for (const std::string& line :
-           restore_checkpoints(context.fs, directory, lock_wait(context), options.dry_run))
-        context.diagnostics.note(line);
-    } catch (const Error& error) {
-      context.diagnostics.error(error);
-    }
-  }
+  std::vector<std::string> paths = partition_paths(options, context);
+  if (options.as_broker) return report_broker_start(paths, context);
+  // Named twice, a partition would be repaired by two at a time.
+  std::set<std::string> seen;
+  std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });
+  Recovery recovery(options, context);
+  recovery.run(std::move(paths));
+  recovery.restore_shared_files();
   return context.diagnostics.exit_code();
 }
 

@@ -7,6 +7,7 @@
 
 #include "commands/diagnostics.h"
 #include "commands/progress.h"
+#include "commands/targets.h"
 #include "core/base/error.h"
 #include "core/base/json_writer.h"
 #include "core/base/ordered_workers.h"
@@ -166,6 +167,11 @@ bool StartReport::give(Job& job) {
 
 void StartReport::run(const std::vector<std::string>& partitions) {
   for (const std::string& partition : partitions) add(partition);
+  if (progress_.is_wanted()) {
+    std::uint64_t total = 0;
+    for (const Job& job : todo_) total += log_bytes(context_.fs, job.partition);
+    progress_.expect(total);
+  }
   std::vector<std::unique_ptr<Job>> jobs;
   for (unsigned i = 0; i < job_count(); ++i) jobs.push_back(std::make_unique<Job>());
   std::size_t next = 0;

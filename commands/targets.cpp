@@ -138,6 +138,20 @@ std::vector<std::string> partition_directories(FileSystem& fs, const std::string
   return paths;
 }
 
+std::uint64_t log_bytes(FileSystem& fs, const std::string& partition_directory) {
+  std::uint64_t bytes = 0;
+  try {
+    for (const DirEntry& entry : fs.list(partition_directory)) {
+      const auto name = parse_segment_file_name(entry.name);
+      if (entry.is_directory || !name || name->suffix != kLogSuffix) continue;
+      if (const auto found = fs.stat(join_path(partition_directory, entry.name))) bytes += found->size;
+    }
+  } catch (const Error&) {
+    return 0;
+  }
+  return bytes;
+}
+
 std::vector<Target> resolve_targets(const Targets& targets, Context& context) {
   Resolver resolver(context);
   const auto attempt = [&](auto&& step) {

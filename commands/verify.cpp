@@ -35,6 +35,7 @@ class Verification {
               return stopped();
             }) {}
 
+  void expect(const std::vector<Target>& targets);
   void verify(const Target& target);
   /// Partitions that were met in more than one data directory.
   void compare();
@@ -80,6 +81,20 @@ const DirectoryFacts& Verification::facts_of(const std::string& directory) {
   const auto known = facts_.find(directory);
   if (known != facts_.end()) return known->second;
   return facts_.emplace(directory, read_log_directory(context_.fs, directory)).first->second;
+}
+
+void Verification::expect(const std::vector<Target>& targets) {
+  if (!progress_.is_wanted()) return;
+  std::uint64_t total = 0;
+  for (const Target& target : targets) {
+    attempt([&] {
+      if (target.kind == Target::Kind::partition) total += log_bytes(context_.fs, target.path);
+      if (target.kind != Target::Kind::data) return;
+      for (const std::string& partition : partition_directories(context_.fs, target.path))
+        total += log_bytes(context_.fs, partition);
+    });
+  }
+  progress_.expect(total);
 }
 
 void Verification::verify(const Target& target) {
@@ -229,7 +244,9 @@ int Verification::finish() {
 
 int run_verify(const VerifyOptions& options, Context& context) {
   Verification verification(options, context);
-  for (const Target& target : resolve_targets(options.targets, context)) verification.verify(target);
+  const std::vector<Target> targets = resolve_targets(options.targets, context);
+  verification.expect(targets);
+  for (const Target& target : targets) verification.verify(target);
   verification.compare();
   return verification.finish();
 }

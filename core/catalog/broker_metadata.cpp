@@ -33,7 +33,20 @@ constexpr std::int8_t kTopicResource = 2;
 constexpr std::int32_t kLeaderUnchanged = -2;
 
 /// True for records that the replay looks into; the others, of which no-ops are most, are not decoded.
-bool counts(std::int32_t api) {
+bool counts(std::int32_t api, MetadataDetail detail) {
+  if (detail == MetadataDetail::topics) {
+    switch (api) {
+      case kPartitionChangeApi:
+      case kRegisterBrokerApi:
+      case kUnregisterBrokerApi:
+      case kFenceBrokerApi:
+      case kUnfenceBrokerApi:
+      case kBrokerChangeApi:
+        return false;
+      default:
+        break;
+    }
+  }
   switch (api) {
     case kRegisterBrokerApi:
     case kUnregisterBrokerApi:
@@ -74,11 +87,11 @@ const SchemaValue* given(const SchemaValue& record, std::string_view name) {
 
 class Replay {
  public:
-  explicit Replay(BrokerMetadata& to) : to_(to) {}
+  Replay(BrokerMetadata& to, MetadataDetail detail) : to_(to), detail_(detail) {}
 
   void take(const std::optional<std::string_view>& value) {
     const std::int32_t api = api_of(value);
-    if (api >= 0 && !counts(api)) return;
+    if (api >= 0 && !counts(api, detail_)) return;
     InternalRecord record;
     if (decode_metadata_record(value, record) || record.record == nullptr) {
       ++to_.unknown_records;
@@ -112,6 +125,7 @@ class Replay {
   }
 
   BrokerMetadata& to_;
+  MetadataDetail detail_;
   std::map<Uuid, std::string> names_;
   bool in_transaction_ = false;
   std::vector<InternalRecord> held_back_;
@@ -263,17 +277,18 @@ std::string BrokerMetadata::name_of(const Uuid& id) const {
   return "";
 }
 
-std::optional<BrokerMetadata> read_broker_metadata(FileSystem& fs, const std::string& data_directory) {
+std::optional<BrokerMetadata> read_broker_metadata(FileSystem& fs, const std::string& data_directory,
+                                                   MetadataDetail detail) {
   const std::string directory = join_path(data_directory, kMetadataDirectory);
   const auto found = fs.stat(directory);
   if (!found || !found->is_directory) return std::nullopt;
   BrokerMetadata metadata;
-  Replay to(metadata);
+  Replay to(metadata, detail);
   Offset from(0);
   // One that is not whole says nothing.
   for (const Snapshot& snapshot : snapshots_in(fs, directory)) {
     BrokerMetadata tried;
-    Replay trial(tried);
+    Replay trial(tried, detail);
     if (!replay(fs, view_of_file(fs, snapshot.path), Offset(0), trial, tried) || tried.damaged_places > 0)
       continue;
     replay(fs, view_of_file(fs, snapshot.path), Offset(0), to, metadata);

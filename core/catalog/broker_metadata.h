@@ -54,7 +54,13 @@ struct BrokerMetadata {
   [[nodiscard]] std::string name_of(const Uuid& id) const;
 };
 
+enum class MetadataDetail : std::uint8_t {
+  topics,  // ids, configs, how many partitions; not who leads, which is most of the log
+  all,
+};
+
 /// Nothing if the data directory has no metadata log. Throws what reading throws.
-std::optional<BrokerMetadata> read_broker_metadata(FileSystem& fs, const std::string& data_directory);
+std::optional<BrokerMetadata> read_broker_metadata(FileSystem& fs, const std::string& data_directory,
+                                                   MetadataDetail detail = MetadataDetail::all);
 
 }  // namespace tk

@@ -80,7 +80,7 @@ bool is_kraft(FileSystem& fs, const std::string& directory) {
 
 /// The topic's id as the metadata log has it, else as another of its partitions has it.
 std::optional<Uuid> known_id(FileSystem& fs, const std::string& directory, const std::string& topic) {
-  if (const auto metadata = read_broker_metadata(fs, directory)) {
+  if (const auto metadata = read_broker_metadata(fs, directory, MetadataDetail::topics)) {
     if (const BrokerMetadata::Topic* known = metadata->find(topic)) return known->id;
   }
   for (const FoundPartition& partition : scan_log_directory(fs, directory).partitions) {

@@ -175,7 +175,7 @@ void Store::settle(Slot& slot, std::size_t index) const {
 const BrokerMetadata* Store::metadata() const {
   if (!metadata_read_ && is_broker_) {
     try {
-      metadata_ = read_broker_metadata(*fs_, directory_);
+      metadata_ = read_broker_metadata(*fs_, directory_, MetadataDetail::topics);
     } catch (const Error&) {
       // Its partition is named by whoever reads it.
     }

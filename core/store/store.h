@@ -103,7 +103,7 @@ class Store {
   /// True if the directory belongs to a Kafka broker.
   [[nodiscard]] bool is_broker() const { return is_broker_; }
   /// What a broker's metadata log says; null if the directory has none. It is read when it is first asked
-  /// for; a damaged one says as much as can be read.
+  /// for; a damaged one says as much as can be read. Without who leads, and brokers (MetadataDetail::topics).
   [[nodiscard]] const BrokerMetadata* metadata() const;
   /// Null where the directory is no cluster. In a store for writing its lock is held, and save_cluster()
   /// keeps what was changed.
