@@ -26,6 +26,7 @@ constexpr std::array kCodes = {
     CodeRow{ErrorCode::invalid_txn_state, "INVALID_TXN_STATE", 1},
     CodeRow{ErrorCode::unknown_producer_id, "UNKNOWN_PRODUCER_ID", 1},
     CodeRow{ErrorCode::transactional_id_not_found, "TRANSACTIONAL_ID_NOT_FOUND", 1},
+    CodeRow{ErrorCode::broker_not_available, "BROKER_NOT_AVAILABLE", 1},
     CodeRow{ErrorCode::invalid_request, "INVALID_REQUEST", 2},
     CodeRow{ErrorCode::invalid_topic, "INVALID_TOPIC_EXCEPTION", 2},
     CodeRow{ErrorCode::invalid_config, "INVALID_CONFIG", 2},
@@ -53,6 +54,14 @@ constexpr std::array kCodes = {
     CodeRow{ErrorCode::not_leader_or_follower, "NOT_LEADER_OR_FOLLOWER", 4},
     CodeRow{ErrorCode::invalid_producer_epoch, "INVALID_PRODUCER_EPOCH", 4},
     CodeRow{ErrorCode::out_of_order_sequence_number, "OUT_OF_ORDER_SEQUENCE_NUMBER", 4},
+    CodeRow{ErrorCode::leader_not_available, "LEADER_NOT_AVAILABLE", 4},
+    CodeRow{ErrorCode::not_enough_replicas, "NOT_ENOUGH_REPLICAS", 4},
+    CodeRow{ErrorCode::not_enough_replicas_after_append, "NOT_ENOUGH_REPLICAS_AFTER_APPEND", 4},
+    CodeRow{ErrorCode::request_timed_out, "REQUEST_TIMED_OUT", 4},
+    CodeRow{ErrorCode::eligible_leaders_not_available, "ELIGIBLE_LEADERS_NOT_AVAILABLE", 4},
+    CodeRow{ErrorCode::preferred_leader_not_available, "PREFERRED_LEADER_NOT_AVAILABLE", 4},
+    CodeRow{ErrorCode::election_not_needed, "ELECTION_NOT_NEEDED", 4},
+    CodeRow{ErrorCode::offset_not_available, "OFFSET_NOT_AVAILABLE", 4},
 };
 
 const CodeRow& row(ErrorCode code) {

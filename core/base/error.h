@@ -24,6 +24,7 @@ enum class ErrorCode : std::uint8_t {
   invalid_txn_state,
   unknown_producer_id,
   transactional_id_not_found,
+  broker_not_available,
   // exit 2
   invalid_request,
   invalid_topic,
@@ -54,6 +55,14 @@ enum class ErrorCode : std::uint8_t {
   not_leader_or_follower,
   invalid_producer_epoch,
   out_of_order_sequence_number,
+  leader_not_available,
+  not_enough_replicas,
+  not_enough_replicas_after_append,
+  request_timed_out,
+  eligible_leaders_not_available,
+  preferred_leader_not_available,
+  election_not_needed,
+  offset_not_available,
 };
 
 /// The name scripts see, for example "STORAGE_ERROR".

@@ -11,6 +11,7 @@
 #include "core/log/leftovers.h"
 #include "core/log/producer_admission.h"
 #include "core/log/recovery_point.h"
+#include "core/log/segment_lookup.h"
 #include "core/log/segment_names.h"
 
 namespace tk {
@@ -31,15 +32,9 @@ constexpr std::size_t kIndexGroup = 512;
 
 PartitionLog::~PartitionLog() = default;
 
-// Work that leaves memory and disk apart if it fails: then the log is opened anew before anything else.
-template <class Work>
-void PartitionLog::change(Work work) {
-  if (!opened_) {
-    throw Error(ErrorCode::storage_error, "the log was not settled after a failure").at(directory_);
-  }
-  opened_ = false;
-  work();
-  opened_ = true;
+void PartitionLog::refuse_unsettled() const {
+  if (opened_) return;
+  throw Error(ErrorCode::storage_error, "the log was not settled after a failure").at(directory_);
 }
 
 void PartitionLog::note(const std::string& line) const {
@@ -172,11 +167,19 @@ void PartitionLog::open_active(const SegmentFile& segment) {
   identity_ = file_->stat();
   index_.emplace(active_.base, options_.config.index_interval_bytes);
 
-  const RecoveryPoint from = options_.trust_index
-                                 ? find_recovery_point(fs_, active_)
-                                 : RecoveryPoint{{0, active_.base - 1, std::nullopt}, 0, 0, {}};
+  RecoveryPoint from = options_.trust_index ? find_recovery_point(fs_, active_)
+                                            : RecoveryPoint{{0, active_.base - 1, std::nullopt}, 0, 0, {}};
   index_bytes_ = from.index_bytes;
   time_index_bytes_ = from.time_index_bytes;
+  if (options_.recovery_point && *options_.recovery_point > from.place.after + 1) {
+    const Offset known = *options_.recovery_point - 1;
+    const std::uint64_t behind = find_unit_after(fs_, active_, known).position;
+    // A log that ends before its recovery point is looked at as a whole.
+    if (find_unit_after(fs_, active_, known - 1).position < behind) {
+      from.place.position = behind;
+      from.place.after = known;
+    }
+  }
   // The scan takes the indexed unit in once more, which counts its bytes towards the next entry.
   index_->resume(from.last_time, from.last_time, 0);
   indexes_untrimmed_ = true;
@@ -279,7 +282,7 @@ bool PartitionLog::still_active() {
 // -----------------------------------------------------------------------------------------------------
 
 // Everything but a full index, which only changes with an entry (has_full_index).
-inline bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const {
+bool PartitionLog::must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const {
   if (last - active_.base > INT32_MAX || size + unit.size > INT32_MAX)
     return size > 0 || last - active_.base > INT32_MAX;
   if (size == 0) return false;
@@ -487,7 +490,8 @@ void PartitionLog::begins_at(Offset start) {
 
 void PartitionLog::save_leader_epochs() {
   replace_atomically(fs_, join_path(directory_, kLeaderEpochFile),
-                     as_bytes(format_leader_epoch_checkpoint(epochs_.entries())));
+                     as_bytes(format_leader_epoch_checkpoint(epochs_.entries())),
+                     options_.sync != SyncPolicy::never);
 }
 
 }  // namespace tk

@@ -23,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ class PartitionLog {
     LockWait lock_wait = 10000;
     /// The last index entry is the recovery point (a partition that tk made).
     bool trust_index = true;
+    /// A broker's recovery point: what lies below it is not looked at when the log is opened, beyond where
+    /// the last index entry leads.
+    std::optional<Offset> recovery_point;
     /// Where a partition without a segment begins (its log start offset).
     Offset start_if_empty{0};
     /// The producer state is saved after so many bytes, too: an opening after a crash reads no more for it.
@@ -116,6 +120,23 @@ class PartitionLog {
   /// ends a transaction). What its header says of a producer is taken as it is.
   void append_at(const UnitInfo& info, std::optional<LeaderEpoch> epoch, ByteView unit);
 
+  // What a replica of a partition does besides (partition_log_replica.cpp), with the turn held:
+
+  /// The history of leader epochs, as leader-epoch-checkpoint has it.
+  [[nodiscard]] const LeaderEpochs& epochs() const { return epochs_; }
+  /// A new leader's epoch begins at log_end(), whether it will write or not (KIP-101); new batches bear it.
+  void begin_epoch(LeaderEpoch epoch);
+  /// Appends units that another replica has, as they are: offsets, epochs, producers and markers are theirs.
+  /// `units` are their headers, in order, the first at or above log_end(), the last offsets rising.
+  void append_copied(ByteView bytes, std::span<const UnitInfo> units);
+  /// Cuts what begins at or above `end`, whole units only: one that reaches over it goes as a whole. Epochs,
+  /// indexes and producers follow. An `end` at or above log_end() takes only epochs that wrote nothing. What
+  /// is cut is not saved: the leader has another history.
+  void truncate_to(Offset end);
+  /// The base of the segment that is written, and its size.
+  [[nodiscard]] Offset active_base() const { return active_.base; }
+  [[nodiscard]] std::uint64_t active_size() const { return size_; }
+
   /// What is known of the partition's producers, while the turn is held; see producer_admission.h. A
   /// partition that tk made, and that has none, is not read for it.
   [[nodiscard]] const ProducerState& producers();
@@ -149,8 +170,15 @@ class PartitionLog {
   [[nodiscard]] bool must_roll(std::uint64_t size, const AppendUnit& unit, Offset last) const;
   [[nodiscard]] bool has_full_index() const;
   void write_out(ByteView bytes);
+  void refuse_unsettled() const;
+  /// Work that leaves memory and disk apart if it fails: then the log is opened anew before anything else.
   template <class Work>
-  void change(Work work);
+  void change(Work work) {
+    refuse_unsettled();
+    opened_ = false;
+    work();
+    opened_ = true;
+  }
   void append_units(ByteView bytes, const std::vector<AppendUnit>& units, const ProducerFields* producer);
   void after_append();
   void force_file();

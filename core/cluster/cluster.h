@@ -1,0 +1,249 @@
+// A cluster of brokers as directories: what may happen to it, one step at a time (replication.md §2, §8, §9).
+//
+// Nothing runs by itself: time passes by tick(), followers fetch when told. The same class serves the
+// commands (real files, loaded and saved around each command: cluster_file.cpp) and the simulator (a disk in
+// memory, never saved).
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/cluster/accounting.h"
+#include "core/cluster/controller.h"
+#include "core/cluster/replica.h"
+
+namespace tk {
+
+/// The controller as an end of a link.
+inline constexpr BrokerId kControllerNode = 0;
+
+/// What happened, for events.ndjson (replication.md §9).
+struct ClusterEvent {
+  std::string_view kind = {};
+  BrokerId broker = kNoBroker;
+  std::string partition = {};
+  std::int64_t from = -1;
+  std::int64_t to = -1;
+  BrokerIds from_set = {};
+  BrokerIds to_set = {};
+  std::string_view level = {};
+  std::string_view detail = {};
+};
+
+struct ClusterSettings {
+  std::int32_t brokers = 3;
+  bool elr = true;
+  bool unclean = false;
+  bool strict_hw = true;
+  Truncation truncation = Truncation::fetch;
+  std::int64_t lag_ms = 30000;
+  std::int64_t session_ms = 9000;
+  /// Brokers whose session has run out are fenced by tick().
+  bool auto_fence = true;
+  bool flush_each = false;
+  std::int32_t min_isr = 1;
+  Rules rules;
+};
+
+/// A partition's replica on a broker, and what the broker's disk knows of it.
+struct ReplicaSlot {
+  std::unique_ptr<Replica> replica;
+  /// replication-offset-checkpoint
+  Offset checkpointed_hw{0};
+  /// Below it everything survives a loss of power (recovery-point-offset-checkpoint).
+  Offset durable{0};
+};
+
+struct Broker {
+  BrokerId id = kNoBroker;
+  bool up = false;
+  /// The stop before left the clean-shutdown mark.
+  bool clean_stop = true;
+  std::int64_t broker_epoch = -1;
+  std::int64_t heartbeat_ms = 0;
+  Uuid directory_id;
+  std::map<std::string, ReplicaSlot, std::less<>> slots;
+};
+
+/// What a disk forgets when its broker dies: the last records, the last bytes, or all that was not flushed.
+struct DiskLoss {
+  enum class What : std::uint8_t { nothing, records, bytes, unsynced };
+  What what = What::nothing;
+  std::int64_t count = 0;
+};
+
+struct NewClusterTopic {
+  std::string name;
+  std::int32_t partitions = 1;
+  std::int32_t replicas = 3;
+  TopicFormat format = TopicFormat::json;
+  ConfigMap configs;
+};
+
+class Cluster final : public ReplicaHost {
+ public:
+  struct Options {
+    SyncPolicy sync = SyncPolicy::at_end;
+    LockWait lock_wait = 10000;
+    std::function<void(const std::string&)> note;
+    /// Told of everything that happens.
+    std::function<void(const ClusterEvent&)> on_event;
+    /// Ids of topics and incarnations come from here; nothing: from the system's randomness.
+    std::function<Uuid()> new_id;
+  };
+
+  Cluster(FileSystem& fs, std::string directory, ClusterSettings settings, Options options);
+  ~Cluster() override;
+
+  /// Makes the brokers and the metadata log of a new cluster in its directory.
+  void make(const ConfigMap& broker_configs);
+
+  // ---- what there is
+  [[nodiscard]] const ClusterSettings& cluster_settings() const { return settings_; }
+  [[nodiscard]] const MetadataImage& image() const { return controller_.image(); }
+  [[nodiscard]] Controller& controller() { return controller_; }
+  [[nodiscard]] MetadataLog& metadata_log() { return metadata_; }
+  [[nodiscard]] std::map<BrokerId, Broker>& brokers() { return brokers_; }
+  [[nodiscard]] const std::map<BrokerId, Broker>& brokers() const { return brokers_; }
+  [[nodiscard]] Accounting& accounting() { return accounting_; }
+  [[nodiscard]] FileSystem& file_system() { return fs_; }
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] std::string broker_directory(BrokerId id) const;
+  [[nodiscard]] std::set<std::pair<BrokerId, BrokerId>>& cut_links() { return cut_; }
+  /// Throws unknown_topic_or_partition, or broker_not_available for a broker that is none.
+  Broker& broker(BrokerId id);
+  [[nodiscard]] const PartitionRegistration& partition(const std::string& name) const;
+  /// The replica, opened; null if the broker has none of this partition.
+  Replica* replica(BrokerId id, std::string_view partition);
+  /// The replica that leads by the controller's word and its own, on a live broker; null if there is none.
+  Replica* true_leader(std::string_view partition);
+  /// Records acknowledged, by level, that are not in the true leader's log now.
+  Counts lost(std::string_view partition);
+
+  // ---- topics
+  void create_topic(const NewClusterTopic& topic);
+  void alter_topic(const std::string& name, std::optional<std::int32_t> partitions, const ConfigMap& set,
+                   const std::vector<std::string>& unset);
+  std::vector<std::string> delete_topic(const std::string& name);
+
+  // ---- clients
+  /// Appends to the leader, or to `to` if it believes that it leads.
+  Replica::Appended append(std::string_view partition, const NewRecord& record, AckLevel level,
+                           BrokerId to = kNoBroker);
+  Replica::Appended append_marker(std::string_view partition, const struct EndMarker& marker,
+                                  BrokerId to = kNoBroker);
+
+  // ---- replication
+  enum class Lose : std::uint8_t { nothing, request, reply };
+  /// One fetch of a follower, there and back; says what came of it.
+  std::string fetch(BrokerId follower, std::string_view partition, std::int64_t max_records = kNoLimit,
+                    Lose lose = Lose::nothing);
+  /// A round: every follower of the partition fetches once.
+  void round(std::string_view partition);
+  /// The two halves of a fetch, for messages that travel.
+  std::optional<FetchRequest> make_fetch(BrokerId follower, std::string_view partition,
+                                         std::int64_t max_records);
+  std::optional<FetchReply> serve_fetch(const FetchRequest& request, std::string_view partition);
+  std::string take_reply(FetchReply& reply, std::string_view partition);
+
+  // ---- time and controller
+  void tick(std::int64_t ms);
+  void set_now(std::int64_t now) { now_ = std::max(now_, now); }
+  void fence(BrokerId id);
+  void unfence(BrokerId id);
+  ElectionOutcome elect(const std::string& partition, ElectionKind kind, BrokerId wanted = kNoBroker);
+  /// A rebuilt log: the replica leaves the ISR, loses its log, and starts anew from the leader.
+  void rebuild(BrokerId id, std::string_view partition);
+  void propagate(bool on);
+  [[nodiscard]] bool propagates() const { return propagate_; }
+  /// The controller's state of every partition reaches the broker.
+  void learn(BrokerId id);
+
+  // ---- brokers
+  /// Dies at once, as by kill -9 (`clean`: with its logs flushed and the mark written); `loss` is what its
+  /// disk forgets.
+  void kill(BrokerId id, bool clean, DiskLoss loss = {});
+  void start(BrokerId id);
+  /// A restart that the controller does not see.
+  void bounce(BrokerId id);
+  /// Controlled shutdown.
+  void stop(BrokerId id);
+  void checkpoint();
+  void flush(BrokerId id);
+  void retain(std::string_view partition, Offset start);
+  bool corrupt(BrokerId id, std::string_view partition, Offset offset, std::size_t byte);
+  void tear(BrokerId id, std::string_view partition, std::uint64_t bytes);
+  void cut(BrokerId a, BrokerId b, bool both_ways = true);
+  void heal();
+  [[nodiscard]] bool linked(BrokerId a, BrokerId b) const {
+    return cut_.empty() || (!cut_.contains({a, b}) && !cut_.contains({b, a}));
+  }
+
+  // ---- files (cluster_file.cpp)
+  /// Reads the state of a cluster that lies in the directory. Throws corrupt_state, unsupported_version.
+  void load();
+  /// Makes everything durable and writes the state files.
+  void save();
+  std::int64_t steps = 0;
+
+  // ---- ReplicaHost
+  [[nodiscard]] std::int64_t now() const override { return now_; }
+  [[nodiscard]] const Rules& rules() const override { return settings_.rules; }
+  [[nodiscard]] const ReplicaSettings& settings(const Replica& replica) const override;
+  [[nodiscard]] bool active(BrokerId id) const override { return controller_.active(id); }
+  [[nodiscard]] std::int64_t broker_epoch(BrokerId id) const override;
+  void propose_isr(Replica& leader, const BrokerIds& isr) override;
+  void answered(Replica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
+                ReplicaError error) override;
+  void high_watermark_moved(Replica& replica, Offset from) override;
+  void truncated(Replica& replica, Offset from, Offset to) override;
+
+  /// Also told of each answer, in order; the simulator's clients live by it.
+  std::function<void(const Replica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
+                     ReplicaError error)>
+      on_answer;
+
+ private:
+  void event(const ClusterEvent& event) const {
+    if (options_.on_event) options_.on_event(event);
+  }
+  ReplicaSlot& make_slot(Broker& broker, const std::string& partition, const TopicState& topic);
+  void open_slot(Broker& broker, ReplicaSlot& slot);
+  void partition_changed(const std::string& topic, std::int32_t number, const PartitionRegistration& before,
+                         const PartitionRegistration& now, bool unclean);
+  void refresh_settings();
+  void learn(Broker& broker, const std::string& partition, const PartitionRegistration& state);
+  void let_unplaced_partitions_be_made(const std::string& topic);
+  void end_process(Broker& broker);
+  [[nodiscard]] Uuid new_id() const;
+  void load_cluster_file();
+  void load_broker(Broker& broker);
+  void save_broker(const Broker& broker);
+  void save_checkpoints(const Broker& broker);
+
+  FileSystem& fs_;
+  std::string directory_;
+  ClusterSettings settings_;
+  Options options_;
+  MetadataLog metadata_;
+  Controller controller_;
+  std::map<BrokerId, Broker> brokers_;
+  Accounting accounting_;
+  std::set<std::pair<BrokerId, BrokerId>> cut_;
+  std::map<std::string, ReplicaSettings, std::less<>> replica_settings_;
+  std::string cluster_id_;
+  std::int64_t now_ = 0;
+  bool propagate_ = true;
+};
+
+inline constexpr std::string_view kClusterFile = "tk-cluster.json";
+inline constexpr std::string_view kClusterLockFile = "tk-cluster.lock";
+
+/// True if the directory holds a cluster of tk's.
+bool is_cluster(FileSystem& fs, const std::string& directory);
+/// True if the directory is one broker's of a cluster.
+bool is_cluster_broker(FileSystem& fs, const std::string& directory);
+
+}  // namespace tk

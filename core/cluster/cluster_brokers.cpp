@@ -1,0 +1,167 @@
+// What happens to the brokers of a cluster and their disks.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/cluster/cluster.h"
+
+namespace tk {
+
+// What a process knew is gone; what it leaves of its high watermark is the checkpoint's.
+void Cluster::end_process(Broker& of) {
+  of.up = false;
+  for (auto& [name, slot] : of.slots) {
+    slot.replica->log().abandon();
+    ReplicaMemory memory;
+    memory.high_watermark = of.clean_stop ? slot.replica->high_watermark() : slot.checkpointed_hw;
+    slot.replica->memory() = memory;
+  }
+}
+
+void Cluster::kill(BrokerId id, bool clean, DiskLoss loss) {
+  Broker& of = broker(id);
+  if (!of.up) return;
+  of.clean_stop = clean;
+  for (auto& [name, slot] : of.slots) {
+    Replica& replica = *slot.replica;
+    open_slot(of, slot);
+    ReplicaLog& log = replica.log();
+    if (clean) {
+      slot.checkpointed_hw = replica.high_watermark();
+      slot.durable = log.end();
+      log.close();
+      continue;
+    }
+    const Offset end = log.end();
+    if (loss.what == DiskLoss::What::records) log.truncate(std::max(slot.durable, end - loss.count));
+    if (loss.what == DiskLoss::What::unsynced) log.truncate(slot.durable);
+    if (loss.what == DiskLoss::What::bytes && end > slot.durable) {
+      log.abandon();
+      log.tear(static_cast<std::uint64_t>(loss.count));
+    }
+    if (log.is_open()) slot.checkpointed_hw = std::min(slot.checkpointed_hw, log.end());
+  }
+  event({.kind = "kill", .broker = id, .from = loss.count, .detail = clean ? "clean" : ""});
+  end_process(of);
+}
+
+void Cluster::start(BrokerId id) {
+  Broker& of = broker(id);
+  if (of.up)
+    throw Error(ErrorCode::broker_not_available, fmt::format("broker {} is up already", id))
+        .at(broker_directory(id));
+  const bool clean = of.clean_stop;
+  of.up = true;
+  of.heartbeat_ms = now_;
+  for (auto& [name, slot] : of.slots) {
+    Replica& replica = *slot.replica;
+    replica.log().set_recovery_point(slot.durable);
+    open_slot(of, slot);
+    const std::int64_t end = replica.log().end().value();
+    replica.settle_high_watermark(slot.checkpointed_hw);
+    slot.durable = std::min(slot.durable, replica.log().end());
+    event({.kind = "recover", .broker = id, .partition = name, .to = end});
+  }
+  event({.kind = "start", .broker = id, .detail = clean ? "clean" : ""});
+  of.up = false;  // it hears nothing before it is registered
+  controller_.register_broker(id, new_id(), of.directory_id, clean);
+  of.broker_epoch = broker_epoch(id);
+  of.up = true;
+  of.clean_stop = false;
+  controller_.unfence(id);
+  learn(id);
+}
+
+void Cluster::bounce(BrokerId id) {
+  Broker& of = broker(id);
+  of.clean_stop = false;
+  end_process(of);
+  of.up = true;
+  for (auto& [name, slot] : of.slots) {
+    open_slot(of, slot);
+    slot.replica->settle_high_watermark(slot.checkpointed_hw);
+  }
+  event({.kind = "start", .broker = id, .detail = "bounce"});
+  learn(id);
+}
+
+void Cluster::stop(BrokerId id) {
+  if (!broker(id).up) return;
+  controller_.begin_controlled_shutdown(id);
+  kill(id, true);
+  controller_.fence(id);
+}
+
+void Cluster::checkpoint() {
+  for (auto& [id, of] : brokers_) {
+    if (!of.up) continue;
+    for (auto& [name, slot] : of.slots) slot.checkpointed_hw = slot.replica->high_watermark();
+    event({.kind = "checkpoint", .broker = id});
+  }
+}
+
+void Cluster::flush(BrokerId id) {
+  Broker& of = broker(id);
+  if (!of.up) return;
+  for (auto& [name, slot] : of.slots) {
+    open_slot(of, slot);
+    slot.replica->log().force();
+    slot.durable = slot.replica->log().end();
+  }
+  event({.kind = "flush", .broker = id});
+}
+
+void Cluster::retain(std::string_view partition_name, Offset start) {
+  for (auto& [id, of] : brokers_) {
+    const auto slot = of.slots.find(partition_name);
+    if (!of.up || slot == of.slots.end()) continue;
+    open_slot(of, slot->second);
+    slot->second.replica->log().start_at(start);
+  }
+}
+
+void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
+  const TopicPartition name = split_partition_name(partition_name);
+  Replica* leader = true_leader(partition_name);
+  Replica* rotten = replica(id, partition_name);
+  if (leader == nullptr || rotten == nullptr || leader == rotten) {
+    throw Error(ErrorCode::not_leader_or_follower, "a replica is rebuilt from another one that leads")
+        .at(broker_directory(id));
+  }
+  BrokerIds isr = leader->memory().isr;
+  std::erase(isr, id);
+  controller_.alter_partition(name.topic, name.number, leader->broker(), leader->memory().leader_epoch,
+                              leader->memory().partition_epoch, isr);
+  rotten->log().restart_at(leader->log().start());
+  ReplicaSlot& slot = broker(id).slots.find(partition_name)->second;
+  slot.checkpointed_hw = slot.durable = leader->log().start();
+  rotten->settle_high_watermark(leader->log().start());
+}
+
+bool Cluster::corrupt(BrokerId id, std::string_view partition_name, Offset offset, std::size_t byte) {
+  const auto slot = broker(id).slots.find(partition_name);
+  return slot != broker(id).slots.end() && slot->second.replica->log().corrupt(offset, byte);
+}
+
+void Cluster::tear(BrokerId id, std::string_view partition_name, std::uint64_t bytes) {
+  const auto slot = broker(id).slots.find(partition_name);
+  if (slot == broker(id).slots.end() || broker(id).up) return;
+  slot->second.replica->log().tear(bytes);
+}
+
+void Cluster::cut(BrokerId a, BrokerId b, bool both_ways) {
+  cut_.insert({a, b});
+  if (both_ways) cut_.insert({b, a});
+  event({.kind = "cut", .from = a, .to = b});
+}
+
+void Cluster::heal() {
+  if (cut_.empty()) return;
+  cut_.clear();
+  event({.kind = "heal"});
+  if (!propagate_) return;
+  for (const auto& [id, of] : brokers_) learn(id);
+}
+
+}  // namespace tk

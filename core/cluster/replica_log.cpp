@@ -1,0 +1,302 @@
+#include "core/cluster/replica_log.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/format/end_marker.h"
+#include "core/log/segment_lookup.h"
+#include "core/log/segment_names.h"
+#include "core/log/tail_scan.h"
+
+namespace tk {
+namespace {
+
+/// A fetch that finds less in its first read than a unit reads on by this much.
+constexpr std::size_t kLeastRead = 4096;
+constexpr std::size_t kPlaces = 8;
+
+}  // namespace
+
+ReplicaLog::ReplicaLog(FileSystem& fs, std::string directory, Options options)
+    : fs_(fs), directory_(std::move(directory)), options_(std::move(options)) {}
+
+std::uint64_t ReplicaLog::open() {
+  std::uint64_t cut = 0;
+  for (;;) {
+    try {
+      open_partition();
+      break;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt_message || !error.position()) throw;
+      // A broker drops everything from the first bad unit on, readable or not (kafka-on-disk.md §9.2).
+      const auto file = fs_.open(error.path(), OpenMode::write);
+      cut += file->size() - *error.position();
+      file->truncate(*error.position());
+      if (options_.sync != SyncPolicy::never) file->sync();
+    }
+  }
+  const PartitionFiles files = list_partition(fs_, directory_);
+  start_ = std::max(options_.start, files.segments.empty() ? log_->log_end() : files.segments.front().base);
+  start_ = std::min(start_, log_->log_end());
+  return cut;
+}
+
+void ReplicaLog::open_partition() {
+  PartitionLog::Options options;
+  options.config = options_.config;
+  options.sync = options_.sync;
+  options.lock_wait = options_.lock_wait;
+  options.start_if_empty = options_.start;
+  options.recovery_point = options_.recovery_point;
+  options.note = options_.note;
+  forget_places();
+  log_ = std::make_unique<PartitionLog>(fs_, directory_, std::move(options));
+  try {
+    log_->begin();
+  } catch (...) {
+    log_.reset();
+    throw;
+  }
+}
+
+void ReplicaLog::close() {
+  if (log_ == nullptr) return;
+  log_->close();
+  log_.reset();
+  forget_places();
+}
+
+void ReplicaLog::abandon() {
+  log_.reset();
+  forget_places();
+}
+
+Offset ReplicaLog::first_unstable() {
+  Offset first = end();
+  for (const auto& [id, entry] : producers().producers()) {
+    if (entry.transaction_first) first = std::min(first, *entry.transaction_first);
+  }
+  return first;
+}
+
+Offset ReplicaLog::append(const NewRecord& record, LeaderEpoch epoch) {
+  const Offset at = log_->log_end();
+  encoded_.clear();
+  const auto key = record.key;
+  if (options_.format == TopicFormat::kafka) {
+    builder_.start(record.timestamp);
+    builder_.add(encoded_, record.timestamp, key, record.value, {});
+    BatchFields fields;
+    fields.base_offset = at;
+    fields.leader_epoch = epoch;
+    fields.producer_id = record.producer;
+    fields.producer_epoch = record.producer_epoch;
+    fields.base_sequence = record.sequence;
+    if (record.transactional) fields.attribute_bits = kTransactionalBit;
+    builder_.finish(fields, {}, compressor_, encoded_);
+  } else {
+    RecordView view;
+    view.timestamp = view.encoded_timestamp = record.timestamp;
+    view.key = key;
+    view.value = record.value;
+    JsonFields fields;
+    fields.leader_epoch = epoch;
+    fields.producer_id = record.producer;
+    fields.producer_epoch = record.producer_epoch;
+    fields.sequence = record.sequence;
+    fields.transactional = record.transactional;
+    encode_json_record(encoded_, at, view, fields);
+  }
+  UnitInfo info;
+  info.kind = options_.format == TopicFormat::kafka ? UnitKind::batch : UnitKind::json;
+  info.magic = info.kind == UnitKind::batch ? 2 : -1;
+  info.base_offset = info.last_offset = at;
+  info.leader_epoch = epoch;
+  info.size = encoded_.size();
+  info.base_timestamp = info.max_timestamp = record.timestamp;
+  info.producer_id = record.producer;
+  info.producer_epoch = record.producer_epoch;
+  info.base_sequence = record.sequence;
+  info.transactional = record.transactional;
+  log_->append_at(info, epoch, encoded_.view());
+  return at;
+}
+
+Offset ReplicaLog::append_marker(const EndMarker& marker, LeaderEpoch epoch) {
+  encoded_.clear();
+  const UnitInfo info = encode_end_marker(encoded_, options_.format, end(), epoch, marker);
+  log_->append_at(info, epoch, encoded_.view());
+  return info.base_offset;
+}
+
+void ReplicaLog::append_copied(const StoredUnits& units) {
+  log_->append_copied(units.bytes.view(), units.units);
+}
+
+std::int64_t ReplicaLog::truncate(Offset to) {
+  const Offset before = end();
+  // What lies above the cut is not where it was any more.
+  if (to < before) forget_places();
+  log_->truncate_to(std::max(to, start_));
+  return before - end();
+}
+
+void ReplicaLog::restart_at(Offset at) {
+  const bool was_open = is_open();
+  log_.reset();
+  forget_places();
+  for (const DirEntry& entry : fs_.list(directory_)) {
+    if (entry.is_directory || entry.name == kPartitionLockFile || entry.name == kPartitionMetadataFile)
+      continue;
+    fs_.remove(join_path(directory_, entry.name));
+  }
+  if (options_.sync != SyncPolicy::never) fs_.sync_directory(directory_);
+  options_.start = at;
+  options_.recovery_point.reset();
+  if (was_open) open();
+}
+
+void ReplicaLog::start_at(Offset start) {
+  start = std::min(start, end());
+  if (start <= start_) return;
+  if (start > log_->active_base() && start == end()) log_->close_active_segment();
+  const PartitionFiles files = list_partition(fs_, directory_);
+  for (std::size_t i = 0; i + 1 < files.segments.size() && files.segments[i + 1].base <= start; ++i) {
+    const SegmentFile& gone = files.segments[i];
+    fs_.remove(gone.log_path);
+    for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix})
+      fs_.remove(gone.beside(suffix));
+  }
+  start_ = start;
+  options_.start = start;
+  forget_places();
+  log_->begins_at(start);
+}
+
+// ---- reading
+
+void ReplicaLog::forget_places() {
+  places_.clear();
+  file_.reset();
+  file_base_ = Offset(-1);
+}
+
+File& ReplicaLog::segment_file(Offset base) {
+  if (file_ == nullptr || file_base_ != base) {
+    file_ = fs_.open(join_path(directory_, segment_file_name(base, kLogSuffix)), OpenMode::read);
+    file_base_ = base;
+  }
+  return *file_;
+}
+
+std::optional<ReplicaLog::Place> ReplicaLog::find_place(Offset from) {
+  for (const Place& place : places_) {
+    if (place.next == from) return place;
+  }
+  const PartitionFiles files = list_partition(fs_, directory_);
+  for (auto segment = files.segments.rbegin(); segment != files.segments.rend(); ++segment) {
+    if (segment->base > from && segment + 1 != files.segments.rend()) continue;
+    return Place{from, segment->base, find_offset(fs_, *segment, from).position};
+  }
+  return std::nullopt;
+}
+
+std::optional<ReplicaLog::Place> ReplicaLog::next_segment(Offset after) const {
+  for (const SegmentFile& segment : list_partition(fs_, directory_).segments) {
+    if (segment.base > after) return Place{segment.base, segment.base, 0};
+  }
+  return std::nullopt;
+}
+
+void ReplicaLog::read(Offset from, std::int64_t max_records, std::size_t max_bytes, StoredUnits& out) {
+  out.clear();
+  if (from >= end() || max_records <= 0) return;
+  std::optional<Place> place = find_place(from);
+  std::size_t room = std::max(max_bytes, kLeastRead);
+  Buffer window;
+  while (place && from < end()) {
+    File& file = segment_file(place->base);
+    std::uint8_t* to = window.room(room);
+    const std::size_t got = file.read_at(place->position, {to, room});
+    window.commit(got);
+    std::size_t at = 0;
+    bool full = false;
+    while (at < window.size() && !full) {
+      const ByteView rest = window.view().subspan(at);
+      const Frame frame = frame_unit(rest, rest.size());
+      if (frame.status == FrameStatus::cut) break;
+      UnitInfo info;
+      if (frame.status != FrameStatus::whole || read_unit_info(rest.first(frame.size), frame.kind, info)) {
+        throw Error(ErrorCode::corrupt_message, "a replica's log cannot be read here")
+            .at(file.path(), place->position + at);
+      }
+      at += frame.size;
+      if (info.last_offset < from) continue;
+      const std::int64_t records = info.last_offset - info.base_offset + 1;
+      if (!out.units.empty() &&
+          (out.records + records > max_records || out.bytes.size() + frame.size > max_bytes)) {
+        at -= frame.size;
+        full = true;
+        break;
+      }
+      out.bytes.append(rest.first(frame.size));
+      out.units.push_back(info);
+      out.records += records;
+      full = out.records >= max_records;
+    }
+    place->position += at;
+    if (!out.units.empty()) place->next = out.units.back().last_offset + 1;
+    if (full || place->next >= end()) break;
+    if (at == 0 && got == room) {
+      room *= 2;  // a unit that is larger than the read
+    } else if (got < room) {
+      if (at < window.size()) break;  // a writer's unit that is not whole yet
+      place = next_segment(place->base);
+    } else if (!out.units.empty()) {
+      break;
+    }
+    window.clear();
+  }
+  if (!place || out.units.empty()) return;
+  if (places_.size() < kPlaces) {
+    places_.push_back(*place);
+  } else {
+    places_[next_place_++ % kPlaces] = *place;
+  }
+}
+
+// ---- damage
+
+void ReplicaLog::tear(std::uint64_t bytes) {
+  const PartitionFiles files = list_partition(fs_, directory_);
+  if (files.segments.empty()) return;
+  const auto file = fs_.open(files.segments.back().log_path, OpenMode::write);
+  file->truncate(file->size() - std::min(bytes, file->size()));
+}
+
+bool ReplicaLog::corrupt(Offset offset, std::size_t byte) {
+  const PartitionFiles files = list_partition(fs_, directory_);
+  for (auto segment = files.segments.rbegin(); segment != files.segments.rend(); ++segment) {
+    if (segment->base > offset) continue;
+    const std::uint64_t position = find_unit_after(fs_, *segment, offset - 1).position;
+    const auto file = fs_.open(segment->log_path, OpenMode::write);
+    std::uint8_t held = 0;
+    if (file->read_at(position + byte, {&held, 1}) != 1) return false;
+    held = static_cast<std::uint8_t>(held ^ 0x55);
+    file->write_at(position + byte, {&held, 1});
+    return true;
+  }
+  return false;
+}
+
+Offset ReplicaLog::end_on_disk() {
+  if (is_open()) return end();
+  const PartitionFiles files = list_partition(fs_, directory_);
+  if (files.segments.empty()) return options_.start;
+  const SegmentFile& last = files.segments.back();
+  const ScanRange range{
+      .position = 0, .end = last.size, .segment_base = last.base, .after = last.base - 1, .below = {}};
+  return std::max(scan_to_end(fs_, last, range).next_offset_before_damage, last.base);
+}
+
+}  // namespace tk
