@@ -20,6 +20,7 @@ enum class ReplicaError : std::uint8_t {
   corrupt_message,
   invalid_producer_epoch,
   out_of_order_sequence_number,
+  transaction_coordinator_fenced,
   storage_error,
 };
 std::string_view replica_error_name(ReplicaError error);

@@ -19,6 +19,7 @@ constexpr std::string_view kErrorNames[] = {
     "CORRUPT_MESSAGE",
     "INVALID_PRODUCER_EPOCH",
     "OUT_OF_ORDER_SEQUENCE_NUMBER",
+    "TRANSACTION_COORDINATOR_FENCED",
     "STORAGE_ERROR",
 };
 

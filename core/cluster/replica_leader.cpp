@@ -65,6 +65,8 @@ Replica::Appended Replica::append_marker(const EndMarker& marker) {
   const ProducerEntry* known = log_.producers().find(marker.producer);
   if (known != nullptr && marker.epoch < known->epoch && host_.rules().producer_epoch)
     return {ReplicaError::invalid_producer_epoch};
+  if (known != nullptr && marker.coordinator_epoch < known->coordinator_epoch)
+    return {ReplicaError::transaction_coordinator_fenced};
   const Offset at = log_.append_marker(marker, memory_.leader_epoch);
   took(at, at, AckLevel::all);
   return {ReplicaError::none, at, at};

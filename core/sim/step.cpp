@@ -13,8 +13,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kNames = {
-    std::pair<std::string_view, Op>{"config", Op::config},
+struct NamedOp {
+  std::string_view first;
+  Op second;
+};
+constexpr NamedOp kNames[] = {
+    {"config", Op::config},
     {"append", Op::append},
     {"fetch", Op::fetch},
     {"sync", Op::sync},
@@ -75,12 +79,14 @@ class StepParser {
     std::string name(words.front());
     words.erase(words.begin());
     if (name == "expect") {
-      if (words.empty()) return "'expect' is followed by log, leader, reply, lost, logs-equal or logs-diverge";
+      if (words.empty())
+        return "'expect' is followed by log, leader, reply, lost, logs-equal or logs-diverge";
       name += " " + std::string(words.front());
       words.erase(words.begin());
     }
-    const auto found = std::find_if(kNames.begin(), kNames.end(), [&](const auto& known) { return known.first == name; });
-    if (found == kNames.end()) return unknown(name);
+    const auto found = std::find_if(std::begin(kNames), std::end(kNames),
+                                    [&](const auto& known) { return known.first == name; });
+    if (found == std::end(kNames)) return unknown(name);
     step_.op = found->second;
     if (step_.op == Op::expect_reply) {
       const std::size_t at = text.find("reply");
@@ -109,8 +115,10 @@ class StepParser {
   static std::string unknown(const std::string& name) {
     std::vector<std::string> names;
     for (const auto& [known, op] : kNames) names.emplace_back(known);
-    if (const auto nearest = nearest_name(name, names)) return fmt::format("there is no step '{}'; did you mean '{}'?", name, *nearest);
-    return fmt::format("there is no step '{}'; expected one such as append, fetch, sync, kill, start, elect, expect", name);
+    if (const auto nearest = nearest_name(name, names))
+      return fmt::format("there is no step '{}'; did you mean '{}'?", name, *nearest);
+    return fmt::format(
+        "there is no step '{}'; expected one such as append, fetch, sync, kill, start, elect, expect", name);
   }
 
   void fail(std::string problem) {
@@ -152,7 +160,9 @@ class StepParser {
       case Op::txn:
       case Op::quorum:
       case Op::expect_violation:
-      case Op::expect_lost: step_.words.emplace_back(word); return;
+      case Op::expect_lost:
+        step_.words.emplace_back(word);
+        return;
       case Op::commit:
         if (step_.group.empty()) {
           step_.group = word;
@@ -166,14 +176,17 @@ class StepParser {
           return;
         }
         break;
-      case Op::flush: step_.links.push_back(small("a replica", word)); return;
+      case Op::flush:
+        step_.links.push_back(small("a replica", word));
+        return;
       case Op::expect_log:
         if (step_.n >= 0) {
           step_.words.emplace_back(word);
           return;
         }
         break;
-      default: break;
+      default:
+        break;
     }
     if (step_.n >= 0) return fail(fmt::format("'{}' is one word too many for {}", word, op_name(step_.op)));
     step_.n = number(fmt::format("what follows {}", op_name(step_.op)), word);
@@ -183,7 +196,8 @@ class StepParser {
     if (key == "p") {
       step_.partition = small("p", value);
     } else if (key == "acks") {
-      if (value != "0" && value != "1" && value != "all") return fail(fmt::format("acks is 0, 1 or all, not '{}'", value));
+      if (value != "0" && value != "1" && value != "all")
+        return fail(fmt::format("acks is 0, 1 or all, not '{}'", value));
       step_.acks = value == "0" ? AckLevel::none : value == "1" ? AckLevel::leader : AckLevel::all;
     } else if (key == "to" || key == "on") {
       step_.to = small(key, value);
@@ -208,7 +222,7 @@ class StepParser {
       links(value);
     } else if (key == "from" || key == "off") {
       step_.from = number(key, value);
-    } else if (key == "bytes" || key == "byte") {
+    } else if (key == "bytes" || key == "byte" || key == "pe") {
       step_.max = number(key, value);
     } else if (key == "hw") {
       step_.high_watermark = number("hw", value);
@@ -275,8 +289,10 @@ class StepParser {
         case Op::dup:
         case Op::commit:
         case Op::expect_log:
-        case Op::expect_logs_diverge: return true;
-        default: return false;
+        case Op::expect_logs_diverge:
+          return true;
+        default:
+          return false;
       }
     };
     if (needs_number() && step_.n < 0) return fmt::format("{} is followed by a number", op_name(step_.op));
@@ -284,7 +300,8 @@ class StepParser {
     const std::string word = step_.words.empty() ? std::string() : step_.words.front();
     if (step_.op == Op::elect && word != "preferred" && word != "unclean" && word != "online")
       return "elect is followed by preferred, unclean or online";
-    if (step_.op == Op::propagate && word != "on" && word != "off") return "propagate is followed by on or off";
+    if (step_.op == Op::propagate && word != "on" && word != "off")
+      return "propagate is followed by on or off";
     if (step_.op == Op::txn && word != "begin" && word != "commit" && word != "abort")
       return "txn is followed by begin, commit or abort";
     if (step_.op == Op::txn && step_.pid < 0) return "txn needs pid=";
@@ -296,7 +313,9 @@ class StepParser {
 };
 
 /// A value of the JSON form as a word.
-std::string json_word(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string json_word(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 Scenario parse_json_scenario(std::string_view text) {
   Scenario scenario;
@@ -306,7 +325,8 @@ Scenario parse_json_scenario(std::string_view text) {
     return scenario;
   }
   if (json.contains("config") && json["config"].is_object()) {
-    for (const auto& [key, value] : json["config"].items()) scenario.config.emplace_back(key, json_word(value));
+    for (const auto& [key, value] : json["config"].items())
+      scenario.config.emplace_back(key, json_word(value));
   }
   int number = 0;
   if (!json.contains("steps") || !json["steps"].is_array()) return scenario;
@@ -340,11 +360,14 @@ Scenario parse_json_scenario(std::string_view text) {
 }  // namespace
 
 std::string_view op_name(Op op) {
-  const auto found = std::find_if(kNames.begin(), kNames.end(), [&](const auto& known) { return known.second == op; });
-  return found == kNames.end() ? "" : found->first;
+  const auto found = std::find_if(std::begin(kNames), std::end(kNames),
+                                  [&](const auto& known) { return known.second == op; });
+  return found == std::end(kNames) ? "" : found->first;
 }
 
-std::optional<std::string> parse_step(std::string_view text, Step& step) { return StepParser(step).parse(text); }
+std::optional<std::string> parse_step(std::string_view text, Step& step) {
+  return StepParser(step).parse(text);
+}
 
 Scenario parse_scenario(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -363,7 +386,8 @@ Scenario parse_scenario(std::string_view text) {
       Step step;
       step.line = number;
       std::optional<std::string> problem = parse_step(part, step);
-      if (!problem && step.op == Op::config && !scenario.steps.empty()) problem = "config is the first step or none";
+      if (!problem && step.op == Op::config && !scenario.steps.empty())
+        problem = "config is the first step or none";
       if (problem) {
         scenario.fault = StepFault{number, *problem};
         return scenario;
@@ -383,7 +407,9 @@ Scenario parse_scenario(std::string_view text) {
 
 std::string format_step(const Step& step) {
   std::string text(op_name(step.op));
-  const auto add = [&](std::string_view key, const auto& value) { text += fmt::format(" {}={}", key, value); };
+  const auto add = [&](std::string_view key, const auto& value) {
+    text += fmt::format(" {}={}", key, value);
+  };
   if (step.op == Op::commit) text += " " + step.group;
   if (step.n >= 0) text += fmt::format(" {}", step.n);
   if (step.op == Op::expect_log || step.op == Op::expect_lost) {
@@ -397,8 +423,14 @@ std::string format_step(const Step& step) {
   if (step.op == Op::append && step.acks != AckLevel::all) add("acks", ack_level_name(step.acks));
   if (step.partition != 0) add("p", step.partition);
   if (step.to != kNoBroker) add(step.op == Op::read ? "on" : "to", step.to);
-  if (step.max != kNoLimit) add(step.op == Op::corrupt ? "byte" : step.op == Op::tear ? "bytes" : "max", step.max);
-  if (step.lose != Cluster::Lose::nothing) add("lose", step.lose == Cluster::Lose::reply ? "reply" : "request");
+  if (step.max != kNoLimit)
+    add(step.op == Op::corrupt         ? "byte"
+        : step.op == Op::tear          ? "bytes"
+        : step.op == Op::expect_leader ? "pe"
+                                       : "max",
+        step.max);
+  if (step.lose != Cluster::Lose::nothing)
+    add("lose", step.lose == Cluster::Lose::reply ? "reply" : "request");
   if (step.lose_ack) add("lose", "ack");
   if (step.disk.what == DiskLoss::What::records) add("lose", step.disk.count);
   if (step.disk.what == DiskLoss::What::bytes) text += fmt::format(" lose=bytes:{}", step.disk.count);
@@ -437,7 +469,8 @@ ScenarioConfig scenario_defaults() {
   return config;
 }
 
-std::optional<std::string> apply_config(const std::vector<std::pair<std::string, std::string>>& config, ScenarioConfig& to) {
+std::optional<std::string> apply_config(const std::vector<std::pair<std::string, std::string>>& config,
+                                        ScenarioConfig& to) {
   for (const auto& [key, value] : config) {
     const auto number = parse_int(value);
     const bool on = value == "on" || value == "true";
@@ -447,7 +480,8 @@ std::optional<std::string> apply_config(const std::vector<std::pair<std::string,
       target = on;
       return {};
     };
-    const auto set_number = [&](auto& target, std::int64_t least, std::int64_t most) -> std::optional<std::string> {
+    const auto set_number = [&](auto& target, std::int64_t least,
+                                std::int64_t most) -> std::optional<std::string> {
       if (!number || *number < least || *number > most)
         return fmt::format("config {} is a number from {} to {}, not '{}'", key, least, most, value);
       target = static_cast<std::decay_t<decltype(target)>>(*number);
@@ -493,9 +527,11 @@ std::optional<std::string> apply_config(const std::vector<std::pair<std::string,
       if (rule == nullptr) return fmt::format("there is no rule '{}'", value);
       to.cluster.rules.*rule->member = false;
     } else {
-      return fmt::format("config has no '{}'; it has rf, partitions, min.isr, elr, unclean, hw.strict, trunc, lag.ms, session.ms, "
-                         "auto.fence, propagate, flush.messages, format, without, seed",
-                         key);
+      return fmt::format(
+          "config has no '{}'; it has rf, partitions, min.isr, elr, unclean, hw.strict, trunc, lag.ms, "
+          "session.ms, "
+          "auto.fence, propagate, flush.messages, format, without, seed",
+          key);
     }
     if (problem) return problem;
   }

@@ -1,4 +1,5 @@
-// The scenario language (replication.md §9): one step per line or separated by `;`, `#` comments, words by blanks.
+// The scenario language (replication.md §9): one step per line or separated by `;`, `#` comments, words by
+// blanks.
 #pragma once
 
 #include <optional>
@@ -115,8 +116,10 @@ struct ScenarioConfig {
   TopicFormat format = TopicFormat::json;
   ClusterSettings cluster;
 };
-std::optional<std::string> apply_config(const std::vector<std::pair<std::string, std::string>>& config, ScenarioConfig& to);
-/// What scenarios begin with: rf=3 min.isr=2 elr=off unclean=off hw.strict=on trunc=fetch (replication.md §6.1).
+std::optional<std::string> apply_config(const std::vector<std::pair<std::string, std::string>>& config,
+                                        ScenarioConfig& to);
+/// What scenarios begin with: rf=3 min.isr=2 elr=off unclean=off hw.strict=on trunc=fetch (replication.md
+/// §6.1).
 ScenarioConfig scenario_defaults();
 
 }  // namespace tk

@@ -1,0 +1,477 @@
+#include "core/sim/scenario_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/format/end_marker.h"
+
+namespace tk {
+namespace {
+
+constexpr int kSyncRounds = 3;
+
+ScenarioRun::Outcome done(std::string reply = {}) {
+  return {std::move(reply), false, {}};
+}
+ScenarioRun::Outcome skipped() {
+  return {{}, true, {}};
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += text.empty() ? word : " " + word;
+  return text;
+}
+
+}  // namespace
+
+std::string epochs_text(const LeaderEpochs& epochs, std::string_view between) {
+  std::string text;
+  for (const LeaderEpochEntry& entry : epochs.entries()) {
+    if (!text.empty()) text += between;
+    text += fmt::format("{}@{}", entry.epoch.value(), entry.start.value());
+  }
+  return text;
+}
+
+std::string ids_text(const BrokerIds& ids, std::string_view between) {
+  std::string text;
+  for (const BrokerId id : ids) {
+    if (!text.empty()) text += between;
+    text += std::to_string(id);
+  }
+  return text;
+}
+
+std::string ScenarioRun::partition_name(std::int32_t number) const {
+  return fmt::format("{}-{}", topic_, number);
+}
+
+ScenarioRun::Outcome ScenarioRun::run(const Step& step) {
+  Outcome outcome;
+  const auto id = static_cast<BrokerId>(step.n);
+  const auto known = [&] { return cluster_.brokers().contains(id); };
+  const auto up = [&] { return known() && cluster_.brokers().at(id).up; };
+  switch (step.op) {
+    case Op::append:
+      outcome = append(step);
+      break;
+    case Op::fetch:
+      outcome =
+          known() ? done(cluster_.fetch(id, partition_name(step.partition), step.max, step.lose)) : skipped();
+      break;
+    case Op::sync:
+      for (std::int64_t i = 0; i < (step.n < 0 ? kSyncRounds : step.n); ++i) {
+        const auto& topic = *cluster_.image().topic(topic_);
+        for (std::size_t p = 0; p < topic.partitions.size(); ++p)
+          cluster_.round(partition_name(static_cast<std::int32_t>(p)));
+      }
+      break;
+    case Op::read:
+      outcome = read(step);
+      break;
+    case Op::commit:
+      group_offsets_[step.group] = Offset(step.n);
+      break;
+    case Op::tick:
+      cluster_.tick(step.n);
+      break;
+    case Op::kill:
+      if (!up())
+        outcome = skipped();
+      else
+        cluster_.kill(id, step.clean, step.disk);
+      break;
+    case Op::start:
+      if (!known() || up() || !cluster_.linked(id, kControllerNode))
+        outcome = skipped();
+      else
+        cluster_.start(id);
+      break;
+    case Op::bounce:
+      if (!up())
+        outcome = skipped();
+      else
+        cluster_.bounce(id);
+      break;
+    case Op::stop:
+      if (!up() || !cluster_.linked(id, kControllerNode))
+        outcome = skipped();
+      else
+        cluster_.stop(id);
+      break;
+    case Op::fence:
+      if (!known())
+        outcome = skipped();
+      else
+        cluster_.fence(id);
+      break;
+    case Op::unfence:
+      if (!up())
+        outcome = skipped();
+      else
+        cluster_.unfence(id);
+      break;
+    case Op::elect:
+      outcome = elect(step);
+      break;
+    case Op::partition:
+      outcome = partition(step);
+      break;
+    case Op::heal:
+      cluster_.heal();
+      break;
+    case Op::propagate:
+      cluster_.propagate(step.words.front() == "on");
+      break;
+    case Op::learn:
+      if (!up())
+        outcome = skipped();
+      else
+        cluster_.learn(id);
+      break;
+    case Op::checkpoint:
+      cluster_.checkpoint();
+      break;
+    case Op::flush:
+      for (const auto& [broker, state] : cluster_.brokers()) {
+        if (step.links.empty() || holds(step.links, broker)) cluster_.flush(broker);
+      }
+      break;
+    case Op::retain:
+      cluster_.retain(partition_name(step.partition), Offset(step.n));
+      break;
+    case Op::corrupt:
+      if (!known() || !cluster_.corrupt(id, partition_name(step.partition), Offset(step.from),
+                                        static_cast<std::size_t>(step.max)))
+        outcome = skipped();
+      break;
+    case Op::tear:
+      if (!known() || up())
+        outcome = skipped();
+      else
+        cluster_.tear(id, partition_name(step.partition), static_cast<std::uint64_t>(step.max));
+      break;
+    case Op::rebuild:
+      if (!up() || cluster_.true_leader(partition_name(step.partition)) == nullptr)
+        outcome = skipped();
+      else
+        cluster_.rebuild(id, partition_name(step.partition));
+      break;
+    case Op::txn:
+      outcome = transaction(step);
+      break;
+    case Op::send:
+    case Op::deliver:
+    case Op::drop:
+    case Op::dup:
+      outcome = message(step);
+      break;
+    case Op::expect_log:
+      outcome = expect_log(step);
+      break;
+    case Op::expect_leader:
+      outcome = expect_leader(step);
+      break;
+    case Op::expect_lost:
+      outcome = expect_lost(step);
+      break;
+    case Op::expect_logs_equal:
+    case Op::expect_logs_diverge:
+      outcome = expect_logs(step);
+      break;
+    case Op::expect_reply:
+      if (step.words.front() != last_reply_)
+        outcome.failed = fmt::format("the reply is '{}', expected '{}'", last_reply_, step.words.front());
+      return outcome;
+    default:
+      break;
+  }
+  last_reply_ = outcome.reply;
+  return outcome;
+}
+
+ScenarioRun::Outcome ScenarioRun::append(const Step& step) {
+  std::string reply;
+  std::int32_t sequence = step.sequence;
+  for (const std::string& value : step.words) {
+    NewRecord record;
+    record.value = value;
+    record.timestamp = cluster_.now();
+    if (step.pid >= 0) {
+      record.producer = ProducerId(step.pid);
+      record.producer_epoch = static_cast<std::int16_t>(std::max(step.epoch, 0));
+      record.sequence = sequence;
+      sequence = sequence_after(sequence, 1);
+      record.transactional = step.transactional;
+    }
+    const std::string name = partition_name(step.partition);
+    const std::size_t place = sent_.size();
+    // Known before the answer, which may come at once.
+    BrokerId target = step.to != kNoBroker ? step.to : cluster_.partition(name).leader;
+    Replica* leader = cluster_.brokers().contains(target) && cluster_.brokers().at(target).up
+                          ? cluster_.replica(target, name)
+                          : nullptr;
+    if (leader != nullptr && leader->leads())
+      sent_.push_back({value, step.partition, leader->log().end(), leader->memory().leader_epoch, {}});
+    const Replica::Appended appended = cluster_.append(name, record, step.acks, step.to);
+    if (appended.error != ReplicaError::none || appended.duplicate) sent_.resize(place);
+    if (!reply.empty()) reply += " ";
+    reply += appended.error == ReplicaError::none ? std::to_string(appended.first.value())
+                                                  : std::string(replica_error_name(appended.error));
+    if (appended.error == ReplicaError::none && step.transactional) {
+      std::vector<std::int32_t>& open = open_transactions_[step.pid];
+      if (std::find(open.begin(), open.end(), step.partition) == open.end()) open.push_back(step.partition);
+    }
+  }
+  return done(std::move(reply));
+}
+
+void ScenarioRun::answered(const Replica& leader, AckLevel level, Offset first, Offset last,
+                           LeaderEpoch epoch, ReplicaError error) {
+  if (error != ReplicaError::none) return;
+  for (auto sent = sent_.rbegin(); sent != sent_.rend(); ++sent) {
+    if (sent->partition == leader.number() && sent->epoch == epoch && sent->offset >= first &&
+        sent->offset <= last) {
+      sent->acked = level;
+      if (sent->offset == first) return;
+    }
+  }
+}
+
+ScenarioRun::Outcome ScenarioRun::read(const Step& step) {
+  const std::string name = partition_name(step.partition);
+  last_read_.reset();
+  const BrokerId target = step.to != kNoBroker ? step.to : cluster_.partition(name).leader;
+  if (!cluster_.brokers().contains(target) || !cluster_.brokers().at(target).up)
+    return done("LEADER_NOT_AVAILABLE");
+  Replica* replica = cluster_.replica(target, name);
+  if (replica == nullptr) return done("NOT_LEADER_OR_FOLLOWER");
+  Offset from = Offset(std::max<std::int64_t>(step.from, 0));
+  if (step.from < 0 && !step.group.empty()) from = group_offsets_[step.group];
+  Offset limit = cluster_.rules().consumer_below_hw ? replica->high_watermark() : replica->log().end();
+  if (step.read_committed && cluster_.rules().last_stable_offset)
+    limit = std::min(limit, replica->log().first_unstable());
+  ReadResult result{target, step.partition, step.read_committed, limit,
+                    read_log_values(cluster_.file_system(), replica->log().directory(), from, limit)};
+  std::string reply;
+  for (const LoggedRecord& record : result.values.records) {
+    if (record.marker || (step.read_committed && record.aborted)) continue;
+    reply += reply.empty() ? record.value : " " + record.value;
+  }
+  if (result.values.damaged) reply = "CORRUPT_MESSAGE";
+  last_read_ = std::move(result);
+  return done(std::move(reply));
+}
+
+ScenarioRun::Outcome ScenarioRun::transaction(const Step& step) {
+  if (step.words.front() == "begin") {
+    open_transactions_[step.pid].clear();
+    return done();
+  }
+  const auto open = open_transactions_.find(step.pid);
+  if (open == open_transactions_.end()) return skipped();
+  std::string reply;
+  for (const std::int32_t number : open->second) {
+    EndMarker marker;
+    marker.producer = ProducerId(step.pid);
+    marker.epoch = static_cast<std::int16_t>(std::max(step.epoch, 0));
+    marker.commit = step.words.front() == "commit";
+    marker.timestamp = cluster_.now();
+    marker.coordinator_epoch = step.coordinator;
+    const Replica::Appended appended = cluster_.append_marker(partition_name(number), marker, step.to);
+    if (!reply.empty()) reply += " ";
+    reply += appended.error == ReplicaError::none ? std::to_string(appended.first.value())
+                                                  : std::string(replica_error_name(appended.error));
+  }
+  return done(std::move(reply));
+}
+
+ScenarioRun::Outcome ScenarioRun::message(const Step& step) {
+  if (step.op == Op::send) {
+    const auto id = static_cast<BrokerId>(step.n);
+    if (!cluster_.brokers().contains(id)) return skipped();
+    const auto request = cluster_.make_fetch(id, partition_name(step.partition), step.max);
+    if (!request) return skipped();
+    in_flight_.push_back({step.partition, {}, *request});
+    return done();
+  }
+  const auto index = static_cast<std::size_t>(step.n - 1);
+  if (step.n < 1 || index >= in_flight_.size()) return skipped();
+  if (step.op == Op::dup) {
+    InFlight copy;
+    copy.partition = in_flight_[index].partition;
+    copy.request = in_flight_[index].request;
+    if (in_flight_[index].reply) {
+      const FetchReply& reply = *in_flight_[index].reply;
+      copy.reply.emplace();
+      copy.reply->error = reply.error;
+      copy.reply->request = reply.request;
+      copy.reply->has_end = reply.has_end;
+      copy.reply->diverging = reply.diverging;
+      copy.reply->end = reply.end;
+      copy.reply->high_watermark = reply.high_watermark;
+      copy.reply->log_start = reply.log_start;
+      copy.reply->log_end = reply.log_end;
+      copy.reply->units.bytes.append(reply.units.bytes.view());
+      copy.reply->units.units = reply.units.units;
+      copy.reply->units.records = reply.units.records;
+    }
+    in_flight_.push_back(std::move(copy));
+    return done();
+  }
+  InFlight message = std::move(in_flight_[index]);
+  in_flight_.erase(in_flight_.begin() + step.n - 1);
+  if (step.op == Op::drop) return done();
+  if (!cluster_.linked(message.request.follower, message.request.leader)) return done("unreachable");
+  const std::string name = partition_name(message.partition);
+  if (message.reply) return done(cluster_.take_reply(*message.reply, name));
+  auto reply = cluster_.serve_fetch(message.request, name);
+  if (!reply) return done("unreachable");
+  message.reply = std::move(*reply);
+  in_flight_.push_back(std::move(message));
+  return done();
+}
+
+ScenarioRun::Outcome ScenarioRun::elect(const Step& step) {
+  const ElectionKind kind = step.words.front() == "preferred" ? ElectionKind::preferred
+                            : step.words.front() == "unclean" ? ElectionKind::unclean
+                                                              : ElectionKind::online;
+  switch (cluster_.elect(partition_name(step.partition), kind, step.to)) {
+    case ElectionOutcome::done:
+      return done();
+    case ElectionOutcome::not_needed:
+      return done("ELECTION_NOT_NEEDED");
+    case ElectionOutcome::preferred_not_available:
+      return done("PREFERRED_LEADER_NOT_AVAILABLE");
+    case ElectionOutcome::none_eligible:
+      return done("ELIGIBLE_LEADERS_NOT_AVAILABLE");
+  }
+  return done();
+}
+
+ScenarioRun::Outcome ScenarioRun::partition(const Step& step) {
+  const auto id = static_cast<BrokerId>(step.n);
+  if (!cluster_.brokers().contains(id)) return skipped();
+  BrokerIds ends = step.links;
+  if (ends.empty()) {
+    ends.push_back(kControllerNode);
+    for (const auto& [other, broker] : cluster_.brokers()) {
+      if (other != id) ends.push_back(other);
+    }
+  }
+  for (const BrokerId end : ends) cluster_.cut(id, end);
+  return done();
+}
+
+std::vector<std::string> ScenarioRun::lost_values(std::int32_t partition, AckLevel level) {
+  std::vector<std::string> lost;
+  const std::string name = partition_name(partition);
+  const BrokerId leader = cluster_.partition(name).leader;
+  if (leader == kNoBroker) return lost;
+  Replica* replica = cluster_.replica(leader, name);
+  const LogValues values =
+      read_log_values(cluster_.file_system(), replica->log().directory(), Offset(0), Offset(INT64_MAX));
+  const Offset start = replica->log().is_open() ? replica->log().start() : values.start;
+  for (const Sent& sent : sent_) {
+    if (sent.partition != partition || sent.acked != level || sent.offset < start) continue;
+    const auto at =
+        std::lower_bound(values.records.begin(), values.records.end(), sent.offset,
+                         [](const LoggedRecord& record, Offset offset) { return record.offset < offset; });
+    if (at == values.records.end() || at->offset != sent.offset || at->epoch != sent.epoch)
+      lost.push_back(sent.value);
+  }
+  return lost;
+}
+
+ScenarioRun::Outcome ScenarioRun::expect_log(const Step& step) {
+  const auto id = static_cast<BrokerId>(step.n);
+  if (!cluster_.brokers().contains(id)) return {{}, false, fmt::format("there is no replica {}", id)};
+  const std::string name = partition_name(step.partition);
+  Replica* replica = cluster_.replica(id, name);
+  if (replica == nullptr) return {{}, false, fmt::format("there is no replica {} of {}", id, name)};
+  const std::string& directory = replica->log().directory();
+  const LogValues values =
+      read_log_values(cluster_.file_system(), directory, replica->log().start(), Offset(INT64_MAX));
+  std::vector<std::string> words;
+  for (const LoggedRecord& record : values.records) words.push_back(record.value);
+  const Offset start = replica->log().is_open() ? replica->log().start() : values.start;
+  const std::string epochs = epochs_text(read_epochs(cluster_.file_system(), directory), ",");
+  Outcome outcome;
+  const auto expect = [&](std::string_view what, const std::string& got, const std::string& wanted) {
+    if (!outcome.failed && got != wanted)
+      outcome.failed = fmt::format("{} of {} on {} is '{}', expected '{}'", what, name, id, got, wanted);
+  };
+  const std::string wanted = join(step.words);
+  expect("the log", words.empty() ? "-" : join(words), wanted.empty() ? "-" : wanted);
+  if (step.epochs) expect("epochs", epochs.empty() ? "-" : epochs, *step.epochs);
+  if (step.high_watermark)
+    expect("the high watermark", std::to_string(replica->high_watermark().value()),
+           std::to_string(*step.high_watermark));
+  if (step.log_end) expect("the log end", std::to_string(values.end.value()), std::to_string(*step.log_end));
+  if (step.log_start) expect("the log start", std::to_string(start.value()), std::to_string(*step.log_start));
+  return outcome;
+}
+
+ScenarioRun::Outcome ScenarioRun::expect_leader(const Step& step) {
+  const PartitionRegistration& state = cluster_.partition(partition_name(step.partition));
+  Outcome outcome;
+  const auto expect = [&](std::string_view what, const std::string& got, const std::string& wanted) {
+    if (!outcome.failed && got != wanted)
+      outcome.failed = fmt::format("{} is '{}', expected '{}'", what, got, wanted);
+  };
+  const auto leader = [](std::int64_t id) {
+    return id == kNoBroker ? std::string("none") : std::to_string(id);
+  };
+  expect("the leader", leader(state.leader), leader(step.n));
+  if (step.epoch >= 0)
+    expect("the leader epoch", std::to_string(state.leader_epoch), std::to_string(step.epoch));
+  if (step.max != kNoLimit)
+    expect("the partition epoch", std::to_string(state.partition_epoch), std::to_string(step.max));
+  const auto ids = [](const BrokerIds& set) { return set.empty() ? std::string("-") : ids_text(set, ","); };
+  if (step.isr) expect("the ISR", ids(state.isr), *step.isr);
+  if (step.elr) expect("the ELR", ids(state.elr), *step.elr);
+  return outcome;
+}
+
+ScenarioRun::Outcome ScenarioRun::expect_lost(const Step& step) {
+  Outcome outcome;
+  const std::vector<std::string> lost = lost_values(step.partition, step.acks);
+  if (lost != step.words) {
+    outcome.failed = fmt::format("lost of acks={} is '{}', expected '{}'", ack_level_name(step.acks),
+                                 join(lost), join(step.words));
+  }
+  return outcome;
+}
+
+ScenarioRun::Outcome ScenarioRun::expect_logs(const Step& step) {
+  const std::string name = partition_name(step.partition);
+  std::vector<LogValues> logs;
+  for (const BrokerId id : cluster_.partition(name).replicas)
+    logs.push_back(read_log_values(cluster_.file_system(), cluster_.replica(id, name)->log().directory(),
+                                   Offset(0), Offset(INT64_MAX)));
+  std::optional<Offset> diverged;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    for (std::size_t k = i + 1; k < logs.size(); ++k) {
+      for (const LoggedRecord& record : logs[i].records) {
+        const auto other = std::find_if(logs[k].records.begin(), logs[k].records.end(),
+                                        [&](const LoggedRecord& r) { return r.offset == record.offset; });
+        const bool differs =
+            other != logs[k].records.end() && (other->epoch != record.epoch || other->value != record.value);
+        if (differs && (!diverged || record.offset < *diverged)) diverged = record.offset;
+      }
+    }
+  }
+  Outcome outcome;
+  if (step.op == Op::expect_logs_equal && diverged)
+    outcome.failed = fmt::format("the logs diverge at {}", diverged->value());
+  if (step.op == Op::expect_logs_diverge && (!diverged || diverged->value() != step.n)) {
+    outcome.failed = diverged ? fmt::format("the logs diverge at {}, expected {}", diverged->value(), step.n)
+                              : fmt::format("the logs are equal, expected to diverge at {}", step.n);
+  }
+  return outcome;
+}
+
+}  // namespace tk
