@@ -61,6 +61,13 @@ void bind_compact(CommandSpec& spec);
 void bind_delete_records(CommandSpec& spec);
 void bind_get_offsets(CommandSpec& spec);
 void bind_serve(CommandSpec& spec);
+void bind_cluster_init(CommandSpec& spec);
+void bind_cluster_status(CommandSpec& spec);
+void bind_cluster_stop(CommandSpec& spec);
+void bind_cluster_start(CommandSpec& spec);
+void bind_cluster_events(CommandSpec& spec);
+void bind_replicate_sim(CommandSpec& spec);
+void bind_failover(CommandSpec& spec);
 void bind_completion(CommandSpec& spec);
 void bind_help(CommandSpec& spec);
 

@@ -80,6 +80,16 @@ void add_outcome(CommandSpec& spec, ProduceOptions* to) {
   spec.choice<SyncMode>("--sync",
                         {{"end", SyncMode::end}, {"batch", SyncMode::batch}, {"none", SyncMode::none}},
                         "when data are forced to disk (default: end, exit 0 means on disk)", to->sync);
+  using Acks = ProduceOptions::Acks;
+  spec.value("--acks", "0|1|all",
+             "in a cluster, who must have the records first (default: all in-sync replicas)",
+             [to](const std::string& text) {
+               if (text != "0" && text != "1" && text != "all" && text != "-1")
+                 usage_error("'" + text + "' is not 0, 1 or all");
+               to->acks = text == "0" ? Acks::none : text == "1" ? Acks::leader : Acks::all;
+             });
+  spec.value("--timeout-ms", "MS", "cluster time to wait for them (default: 30000)",
+             [to](const std::string& text) { to->timeout_ms = parse_number(text, 0); });
   spec.value("--producer", "NAME",
              "append each record of this producer's input once, however often it is piped",
              [to](const std::string& text) { to->producer = text; });

@@ -17,10 +17,10 @@ void bind_topics_create(CommandSpec& spec) {
              [to](const std::string& text) { to->partitions = parse_partition_count(text); });
   spec.choice<TopicFormat>("--format", {{"json", TopicFormat::json}, {"kafka", TopicFormat::kafka}},
                            "record format (default: $TK_FORMAT, else by the directory)", to->format);
-  spec.value("--replicas", "R", "number of replicas: 1", [](const std::string& text) {
-    if (parse_number(text, 1) != 1)
-      usage_error("'" + text + "': a directory without brokers holds 1 replica");
-  });
+  spec.value("--replicas", "R", "replicas of each partition, in a cluster (default: 3, or one a broker)",
+             [to](const std::string& text) {
+               to->replicas = static_cast<std::int32_t>(parse_number(text, 1, 1000));
+             });
   add_configs(spec, to->configs);
   spec.flag("--if-not-exists", "a topic that exists is no error", to->if_not_exists);
   add_sync(spec, to->sync);

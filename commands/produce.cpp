@@ -8,6 +8,7 @@
 #include "commands/diagnostics.h"
 #include "commands/import_dump.h"
 #include "commands/open_store.h"
+#include "commands/produce_cluster.h"
 #include "commands/produce_input.h"
 #include "commands/produce_producer.h"
 #include "commands/produce_report.h"
@@ -33,8 +34,11 @@ void check_format(const ProduceOptions& options, TopicFormat format) {
 }
 
 NewTopic wanted_topic(const ProduceOptions& options) {
-  return {options.topic, options.create_partitions.value_or(1), options.create_format,
-          config_map(options.create_configs)};
+  return {options.topic,
+          options.create_partitions.value_or(1),
+          options.create_format,
+          config_map(options.create_configs),
+          {}};
 }
 
 struct Target {
@@ -107,6 +111,7 @@ class ProduceRun {
           source, grows_ ? std::max(count_, kGrowthLimit) : count_,
           [this](std::int32_t partition) { return open(partition); }, context_.clock, pipeline_options_);
       pipeline_->run();
+      if (store_.cluster() != nullptr) replicate();
     } catch (const Error& error) {
       std::int64_t durable = 0;
       if (pipeline_) {
@@ -185,8 +190,20 @@ class ProduceRun {
       store_.alter_topic(topic_, partition + 1, {}, {});
       count_ = partition + 1;
     }
+    if (store_.cluster() != nullptr) check_acks(store_, topic_, partition, ack_level(options_));
     return store_.open_for_append(*store_.find(topic_), PartitionId(partition), sync_policy(options_.sync),
                                   [this](const std::string& line) { context_.diagnostics.warning(line); });
+  }
+
+  /// The records are in the leaders' logs: what the acks level asks for follows.
+  void replicate() {
+    std::vector<AppendedRange> ranges;
+    const auto& tallies = pipeline_->tallies();
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+      if (tallies[i].base_offset)
+        ranges.push_back({static_cast<std::int32_t>(i), *tallies[i].base_offset, tallies[i].last_offset});
+    }
+    replicate_appended(store_, topic_, ranges, ack_level(options_), options_.timeout_ms);
   }
 
   void report() {

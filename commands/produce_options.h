@@ -60,6 +60,10 @@ struct ProduceOptions {
   /// Create time of every record in ms since the epoch; nothing: now.
   std::optional<std::int64_t> timestamp;
   SyncMode sync = SyncMode::end;
+  /// In a cluster: who must have the records before they count, and how much cluster time that may take.
+  enum class Acks : std::uint8_t { none, leader, all };
+  std::optional<Acks> acks;
+  std::int64_t timeout_ms = 30000;
   /// At most one of the two, and none with Input::dump: the named producer, or the open transaction that the
   /// records belong to.
   std::optional<std::string> producer;

@@ -17,6 +17,7 @@ struct TopicsCreateOptions {
   std::int32_t partitions = 1;
   std::optional<TopicFormat> format;
   std::vector<ConfigSetting> configs;
+  std::optional<std::int32_t> replicas;
   bool if_not_exists = false;
   SyncMode sync = SyncMode::end;
 };

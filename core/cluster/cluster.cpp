@@ -90,7 +90,7 @@ Broker& Cluster::broker(BrokerId id) {
 }
 
 const PartitionRegistration& Cluster::partition(const std::string& name) const {
-  const TopicPartition split = split_partition_name(name);
+  const TopicPartition split = split_topic_partition(name);
   if (const PartitionRegistration* state = image().partition(split.topic, split.number)) return *state;
   throw Error(ErrorCode::unknown_topic_or_partition,
               fmt::format("there is no partition '{}' in the cluster", name))
@@ -133,7 +133,7 @@ ReplicaSlot& Cluster::make_slot(Broker& of, const std::string& partition, const 
   options.lock_wait = options_.lock_wait;
   options.note = options_.note;
   ReplicaLog log(fs_, join_path(broker_directory(of.id), partition), std::move(options));
-  slot.replica = std::make_unique<Replica>(*this, of.id, partition, split_partition_name(partition).number,
+  slot.replica = std::make_unique<Replica>(*this, of.id, partition, split_topic_partition(partition).number,
                                            std::move(log));
   return slot;
 }
@@ -145,7 +145,7 @@ void Cluster::open_slot(Broker& of, ReplicaSlot& slot) {
   const std::string metadata = join_path(log.directory(), kPartitionMetadataFile);
   if (!fs_.stat(metadata)) {
     fs_.make_directories(log.directory());
-    const TopicState* topic = image().topic(split_partition_name(slot.replica->partition()).topic);
+    const TopicState* topic = image().topic(split_topic_partition(slot.replica->partition()).topic);
     if (topic != nullptr) {
       replace_atomically(fs_, metadata, as_bytes(format_partition_metadata(topic->id)),
                          options_.sync != SyncPolicy::never);
@@ -377,7 +377,7 @@ void Cluster::truncated(Replica& replica, Offset from, Offset to) {
 
 void Cluster::propose_isr(Replica& leader, const BrokerIds& isr) {
   if (!linked(leader.broker(), kControllerNode)) return;
-  const TopicPartition name = split_partition_name(leader.partition());
+  const TopicPartition name = split_topic_partition(leader.partition());
   controller_.alter_partition(name.topic, name.number, leader.broker(), leader.memory().leader_epoch,
                               leader.memory().partition_epoch, isr);
   // The answer brings the leader what was decided, whoever else has heard of it.
@@ -449,7 +449,7 @@ void Cluster::unfence(BrokerId id) {
 
 ElectionOutcome Cluster::elect(const std::string& partition_name, ElectionKind kind, BrokerId wanted) {
   static_cast<void>(partition(partition_name));
-  const TopicPartition name = split_partition_name(partition_name);
+  const TopicPartition name = split_topic_partition(partition_name);
   return controller_.elect(name.topic, name.number, kind, wanted);
 }
 

@@ -110,6 +110,8 @@ class Cluster final : public ReplicaHost {
   [[nodiscard]] Accounting& accounting() { return accounting_; }
   [[nodiscard]] FileSystem& file_system() { return fs_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+  void on_event(std::function<void(const ClusterEvent&)> told) { options_.on_event = std::move(told); }
   [[nodiscard]] std::string broker_directory(BrokerId id) const;
   [[nodiscard]] std::set<std::pair<BrokerId, BrokerId>>& cut_links() { return cut_; }
   /// Throws unknown_topic_or_partition, or broker_not_available for a broker that is none.
@@ -215,7 +217,6 @@ class Cluster final : public ReplicaHost {
                          const PartitionRegistration& now, bool unclean);
   void refresh_settings();
   void learn(Broker& broker, const std::string& partition, const PartitionRegistration& state);
-  void let_unplaced_partitions_be_made(const std::string& topic);
   void end_process(Broker& broker);
   [[nodiscard]] Uuid new_id() const;
   void load_cluster_file();

@@ -122,7 +122,7 @@ void Cluster::retain(std::string_view partition_name, Offset start) {
 }
 
 void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
-  const TopicPartition name = split_partition_name(partition_name);
+  const TopicPartition name = split_topic_partition(partition_name);
   Replica* leader = true_leader(partition_name);
   Replica* rotten = replica(id, partition_name);
   if (leader == nullptr || rotten == nullptr || leader == rotten) {

@@ -295,7 +295,7 @@ void Cluster::save_broker(const Broker& of) {
 void Cluster::save_checkpoints(const Broker& of) {
   std::vector<OffsetCheckpointEntry> high_watermarks, recovery_points, starts;
   for (const auto& [name, slot] : of.slots) {
-    const TopicPartition split = split_partition_name(name);
+    const TopicPartition split = split_topic_partition(name);
     const PartitionId number(split.number);
     high_watermarks.push_back({split.topic, number, slot.checkpointed_hw});
     recovery_points.push_back({split.topic, number, slot.durable});

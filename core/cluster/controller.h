@@ -72,6 +72,9 @@ class Controller {
   ElectionOutcome elect(const std::string& topic, std::int32_t number, ElectionKind kind,
                         BrokerId wanted = kNoBroker);
   /// What an election would do, without doing it.
+  [[nodiscard]] ElectionRules election_rules(const std::string& topic, std::int32_t number) const {
+    return rules_of(*image_.topic(topic), *image_.partition(topic, number));
+  }
   [[nodiscard]] PartitionChange preview(const std::string& topic, std::int32_t number,
                                         const PartitionChangeRequest& request) const;
 
@@ -79,6 +82,7 @@ class Controller {
   void write(const std::vector<MetadataRecord>& records);
   bool change(const std::string& topic, std::int32_t number, const PartitionChangeRequest& request);
   void leave_isrs(BrokerId id, bool unclean_stop);
+  bool strike_from_elr(const TopicState& topic, std::int32_t number, BrokerId id);
   void try_leaderless();
   [[nodiscard]] ElectionRules rules_of(const TopicState& topic, const PartitionRegistration& partition) const;
 

@@ -22,7 +22,7 @@ BrokerIds ids_or_empty(const SchemaValue* value) {
 
 }  // namespace
 
-TopicPartition split_partition_name(std::string_view name) {
+TopicPartition split_topic_partition(std::string_view name) {
   const std::size_t dash = name.rfind('-');
   TopicPartition split{std::string(name.substr(0, dash)), 0};
   if (dash != std::string_view::npos)

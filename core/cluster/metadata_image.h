@@ -60,7 +60,7 @@ struct TopicPartition {
   std::string topic;
   std::int32_t number = 0;
 };
-TopicPartition split_partition_name(std::string_view name);
+TopicPartition split_topic_partition(std::string_view name);
 
 /// One record for the metadata log.
 struct MetadataRecord {

@@ -92,6 +92,7 @@ void MetadataLog::close() {
 }
 
 Offset MetadataLog::append(const std::vector<MetadataRecord>& records, std::int64_t now) {
+  if (!is_open()) open();
   batch_.clear();
   builder_.start(now);
   for (const MetadataRecord& record : records) {

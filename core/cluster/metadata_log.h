@@ -38,7 +38,10 @@ class MetadataLog {
   void append_leader_change(std::int32_t leader, const std::vector<std::int32_t>& voters, std::int64_t now);
   void begin_epoch(LeaderEpoch epoch) { log_->begin_epoch(epoch); }
   [[nodiscard]] LeaderEpoch epoch() const { return log_->leader_epoch(); }
-  [[nodiscard]] Offset end() const { return log_->log_end(); }
+  [[nodiscard]] Offset end() {
+    if (!is_open()) open();
+    return log_->log_end();
+  }
   void force() { log_->sync(); }
   /// The end offset that the last replay() came to.
   [[nodiscard]] Offset replayed_end() const { return replayed_; }

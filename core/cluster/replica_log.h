@@ -63,7 +63,7 @@ class ReplicaLog {
   /// Lets go of the log as a process that dies does: nothing is forced, no index entry written.
   void abandon();
   void set_recovery_point(std::optional<Offset> point) { options_.recovery_point = point; }
-  void set_start(Offset start) { options_.start = start; }
+  void set_start(Offset start) { options_.start = start_ = start; }
   [[nodiscard]] bool is_open() const { return log_ != nullptr; }
 
   [[nodiscard]] Offset start() const { return start_; }

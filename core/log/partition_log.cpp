@@ -144,7 +144,8 @@ void PartitionLog::forget_active() {
 void PartitionLog::create_first_segment() {
   log_end_ = options_.start_if_empty;
   start_segment(log_end_);
-  leader_epoch_ = epochs_.latest().value_or(LeaderEpoch(0));
+  leader_epoch_ =
+      std::max(epochs_.latest().value_or(LeaderEpoch(0)), options_.leader_epoch.value_or(LeaderEpoch(0)));
 }
 
 void PartitionLog::start_segment(Offset base) {
@@ -232,7 +233,8 @@ void PartitionLog::take_in_tail() {
     if (epochs_.epoch_at(entry.start) != entry.epoch) changed |= epochs_.assign(entry.epoch, entry.start);
   }
   if (changed) save_leader_epochs();
-  leader_epoch_ = epochs_.latest().value_or(LeaderEpoch(0));
+  leader_epoch_ =
+      std::max(epochs_.latest().value_or(LeaderEpoch(0)), options_.leader_epoch.value_or(LeaderEpoch(0)));
   // What a crashed writer left may not be on the disk yet: it is forced before anything is promised about it.
   forced_size_ = std::min(forced_size_, size_);
   if (first_timestamp_ == kNoTimestamp && size_ > 0) first_timestamp_ = first_unit_timestamp(*file_, size_);

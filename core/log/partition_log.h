@@ -64,6 +64,8 @@ class PartitionLog {
     /// A broker's recovery point: what lies below it is not looked at when the log is opened, beyond where
     /// the last index entry leads.
     std::optional<Offset> recovery_point;
+    /// The epoch of the leader that writes; nothing: the latest of the partition.
+    std::optional<LeaderEpoch> leader_epoch;
     /// Where a partition without a segment begins (its log start offset).
     Offset start_if_empty{0};
     /// The producer state is saved after so many bytes, too: an opening after a crash reads no more for it.

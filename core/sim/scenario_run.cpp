@@ -13,10 +13,10 @@ namespace {
 constexpr int kSyncRounds = 3;
 
 ScenarioRun::Outcome done(std::string reply = {}) {
-  return {std::move(reply), false, {}};
+  return {std::move(reply), false, {}, {}};
 }
 ScenarioRun::Outcome skipped() {
-  return {{}, true, {}};
+  return {{}, true, {}, {}};
 }
 
 std::string join(const std::vector<std::string>& words) {
@@ -215,7 +215,8 @@ ScenarioRun::Outcome ScenarioRun::append(const Step& step) {
                           ? cluster_.replica(target, name)
                           : nullptr;
     if (leader != nullptr && leader->leads())
-      sent_.push_back({value, step.partition, leader->log().end(), leader->memory().leader_epoch, {}});
+      sent_.push_back(
+          {value, step.partition, leader->log().end(), leader->memory().leader_epoch, {}, record.sequence});
     const Replica::Appended appended = cluster_.append(name, record, step.acks, step.to);
     if (appended.error != ReplicaError::none || appended.duplicate) sent_.resize(place);
     if (!reply.empty()) reply += " ";
@@ -328,11 +329,17 @@ ScenarioRun::Outcome ScenarioRun::message(const Step& step) {
   if (!cluster_.linked(message.request.follower, message.request.leader)) return done("unreachable");
   const std::string name = partition_name(message.partition);
   if (message.reply) return done(cluster_.take_reply(*message.reply, name));
+  const bool stale = message.request.broker_epoch < cluster_.broker_epoch(message.request.follower);
   auto reply = cluster_.serve_fetch(message.request, name);
   if (!reply) return done("unreachable");
+  Outcome outcome;
+  if (stale && reply->error == ReplicaError::none && !reply->has_end) {
+    outcome.violation.emplace("R15", fmt::format("a fetch of an earlier incarnation of broker {} counted",
+                                                 message.request.follower));
+  }
   message.reply = std::move(*reply);
   in_flight_.push_back(std::move(message));
-  return done();
+  return outcome;
 }
 
 ScenarioRun::Outcome ScenarioRun::elect(const Step& step) {
@@ -388,10 +395,10 @@ std::vector<std::string> ScenarioRun::lost_values(std::int32_t partition, AckLev
 
 ScenarioRun::Outcome ScenarioRun::expect_log(const Step& step) {
   const auto id = static_cast<BrokerId>(step.n);
-  if (!cluster_.brokers().contains(id)) return {{}, false, fmt::format("there is no replica {}", id)};
+  if (!cluster_.brokers().contains(id)) return {{}, false, fmt::format("there is no replica {}", id), {}};
   const std::string name = partition_name(step.partition);
   Replica* replica = cluster_.replica(id, name);
-  if (replica == nullptr) return {{}, false, fmt::format("there is no replica {} of {}", id, name)};
+  if (replica == nullptr) return {{}, false, fmt::format("there is no replica {} of {}", id, name), {}};
   const std::string& directory = replica->log().directory();
   const LogValues values =
       read_log_values(cluster_.file_system(), directory, replica->log().start(), Offset(INT64_MAX));

@@ -46,6 +46,8 @@ class ScenarioRun {
     bool skipped = false;
     /// An expectation that does not hold: what was expected and what is so.
     std::optional<std::string> failed;
+    /// An invariant that the step itself shows to be broken: its name, and how.
+    std::optional<std::pair<std::string, std::string>> violation;
   };
   Outcome run(const Step& step);
 
@@ -65,6 +67,7 @@ class ScenarioRun {
     Offset offset;
     LeaderEpoch epoch;
     std::optional<AckLevel> acked;
+    std::int32_t sequence = -1;
   };
   [[nodiscard]] const std::vector<Sent>& sent() const { return sent_; }
 

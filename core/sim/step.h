@@ -113,6 +113,7 @@ struct ScenarioConfig {
   std::int32_t partitions = 1;
   bool propagate = true;
   std::uint64_t seed = 0;
+  std::int64_t segment_bytes = 1073741824;
   TopicFormat format = TopicFormat::json;
   ClusterSettings cluster;
 };

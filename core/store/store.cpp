@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/catalog/log_directory.h"
+#include "core/cluster/cluster.h"
 #include "core/io/turn_lock.h"
 #include "core/store/topic_probe.h"
 
@@ -65,7 +66,16 @@ Store Store::open(FileSystem& fs, const std::string& directory, const Options& o
 Store Store::open_for_writing(FileSystem& fs, const std::string& directory, const Options& options) {
   fs.make_directories(directory);
   Store store(fs, directory, options);
+  if (is_cluster_broker(fs, directory)) {
+    throw Error(
+        ErrorCode::not_leader_or_follower,
+        "this is one broker's directory of a cluster: writing to it alone would part it from its replicas")
+        .at(directory)
+        .hint("name the cluster's directory, above it, with -d");
+  }
   store.lock_ = lock_directory_shared(fs, directory);
+  if (is_cluster(fs, directory))
+    store.cluster_lock_ = lock_exclusive(fs, join_path(directory, kClusterLockFile), options.lock_wait);
   store.load();
   if (store.state_error_) throw *store.state_error_;
   return store;
@@ -85,6 +95,7 @@ void Store::Slot::add(TopicInfo topic) {
 // The listing is read before tk-topics.json: a topic that is being made is in the file first (create_topic),
 // so its directories are never seen without its entry.
 void Store::load() {
+  if (is_cluster(*fs_, directory_)) return load_cluster();
   LogDirectory found = scan_log_directory(*fs_, directory_);
   is_broker_ = found.is_broker;
   has_clean_shutdown_ = found.has_clean_shutdown;

@@ -29,6 +29,8 @@
 
 namespace tk {
 
+class Cluster;  // core/cluster/cluster.h
+
 struct PartitionInfo {
   std::string topic;
   PartitionId partition;
@@ -39,6 +41,11 @@ struct PartitionInfo {
   /// Set if tk made it (tk-topics.json lists it, and no broker uses the directory), so that its last index
   /// entry is the recovery point.
   bool tk_made = false;
+  /// In a cluster, of the leader: consumers see the offsets below its high watermark. Nothing there: no
+  /// leader is up.
+  bool in_cluster = false;
+  std::optional<Offset> high_watermark = {};
+  std::optional<Offset> cluster_log_start = {};
 };
 
 struct TopicInfo {
@@ -65,6 +72,8 @@ struct NewTopic {
   std::optional<TopicFormat> format;
   /// Values as given; they are stored as check_config() has them.
   ConfigMap configs;
+  /// Nothing: in a cluster 3, or as many as it has brokers; elsewhere 1, and more are refused.
+  std::optional<std::int32_t> replicas;
 };
 
 /// What can be said against a topic without looking at a disk: throws invalid_topic, invalid_partitions,
@@ -96,6 +105,10 @@ class Store {
   /// What a broker's metadata log says; null if the directory has none. It is read when it is first asked
   /// for; a damaged one says as much as can be read.
   [[nodiscard]] const BrokerMetadata* metadata() const;
+  /// Null where the directory is no cluster. In a store for writing its lock is held, and save_cluster()
+  /// keeps what was changed.
+  [[nodiscard]] Cluster* cluster() const { return cluster_.get(); }
+  void save_cluster();
   /// What was found and is none of the log's: one line each.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// Why tk-topics.json could not be used, if so: then the topics are what the partition directories show. A
@@ -184,6 +197,13 @@ class Store {
 
   Store(FileSystem& fs, std::string directory, Options options);
   void load();
+  void load_cluster();
+  void list_cluster_topics();
+  const TopicInfo& create_cluster_topic(const NewTopic& wanted);
+  const TopicInfo& alter_cluster_topic(std::string_view name, std::optional<std::int32_t> count,
+                                       const ConfigMap& set, const std::vector<std::string>& unset);
+  std::unique_ptr<PartitionLog> open_cluster_log(const TopicInfo& topic, const PartitionInfo& partition,
+                                                 PartitionLog::Options options);
   void settle(Slot& slot, std::size_t index) const;
   void settle_all(Slot& slot) const;
   [[nodiscard]] std::size_t index_of(std::string_view topic) const;
@@ -211,6 +231,8 @@ class Store {
   mutable Slot set_aside_;
   std::map<std::string, Offset> log_starts_;  // by "topic-partition"
   std::unique_ptr<LockFile> lock_;
+  std::shared_ptr<Cluster> cluster_;
+  std::unique_ptr<LockFile> cluster_lock_;
 };
 
 }  // namespace tk

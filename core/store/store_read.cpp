@@ -10,10 +10,22 @@
 namespace tk {
 
 LogView Store::view(const PartitionInfo& partition) const {
+  if (partition.in_cluster && !partition.high_watermark) {
+    throw Error(
+        ErrorCode::leader_not_available,
+        fmt::format("{} has no live leader", partition_directory_name(partition.topic, partition.partition)))
+        .at(directory_)
+        .hint("see 'tk cluster status', then 'tk cluster start B' or 'tk failover'");
+  }
   if (!fs_->stat(partition.directory)) {
     LogView empty;
     empty.files.directory = partition.directory;
     return empty;
+  }
+  if (partition.in_cluster) {
+    LogView view = open_log_view(*fs_, partition.directory, partition.cluster_log_start);
+    view.log_end = std::max(std::min(view.log_end, *partition.high_watermark), view.log_start);
+    return view;
   }
   return open_log_view(*fs_, partition.directory, checkpointed_start(partition));
 }
@@ -50,7 +62,7 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
         .at(directory_);
   }
   remove_clean_shutdown();
-  if (!fs_->stat(at->directory)) {
+  if (!at->in_cluster && !fs_->stat(at->directory)) {
     const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
     // Of a topic that somebody deleted meanwhile nothing must come back.
     if (!read_topics_file(*fs_, directory_).topics.contains(topic.name)) throw unknown_topic(topic.name);
@@ -63,6 +75,7 @@ std::unique_ptr<PartitionLog> Store::open_for_append(const TopicInfo& topic, Par
   options.trust_index = at->tk_made;
   options.start_if_empty = start_if_empty;
   options.note = std::move(note);
+  if (at->in_cluster) return open_cluster_log(topic, *at, std::move(options));
   if (options_.clock != nullptr && !is_broker_ && sets_retention(topic.configs)) {
     options.rolled = [this, partition = *at, configs = topic.configs] {
       return retain_closed_segments(*this, partition, configs, options_.clock->now_ms());

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/catalog/log_directory.h"
+#include "core/cluster/cluster.h"
 #include "core/format/checkpoint_file.h"
 #include "core/log/segment_names.h"
 #include "core/store/store.h"
@@ -75,6 +76,12 @@ void check_new_topic(const NewTopic& topic) {
 // could not be made again either.
 const TopicInfo& Store::create_topic(const NewTopic& wanted) {
   check_new_topic(wanted);
+  if (cluster_) return create_cluster_topic(wanted);
+  if (wanted.replicas.value_or(1) > 1) {
+    throw Error(ErrorCode::invalid_request, "more than one replica needs a cluster")
+        .at(directory_)
+        .hint("'tk cluster init' makes one of an empty directory");
+  }
   const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
   load();
   TopicsFile file = read_topics_file(*fs_, directory_);
@@ -135,6 +142,7 @@ const TopicInfo& Store::alter_topic(std::string_view name, std::optional<std::in
                                     const ConfigMap& set, const std::vector<std::string>& unset) {
   const ConfigMap checked = check_configs(set);
   for (const std::string& key : unset) check_config_key(key);
+  if (cluster_) return alter_cluster_topic(name, count, checked, unset);
   const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
   load();
   TopicsFile file = read_topics_file(*fs_, directory_);
@@ -227,6 +235,12 @@ void Store::set_aside_for_deletion(const PartitionInfo& partition, std::vector<s
 // only when the renaming is on disk, else a power cut could bring the directories back as a topic without its
 // configs.
 std::vector<std::string> Store::delete_topic(std::string_view name) {
+  if (cluster_) {
+    if (find(name) == nullptr) throw unknown_topic(name);
+    std::vector<std::string> removed = cluster_->delete_topic(std::string(name));
+    save_cluster();
+    return removed;
+  }
   const auto lock = lock_topics_file(*fs_, directory_, options_.lock_wait);
   load();
   TopicsFile file = read_topics_file(*fs_, directory_);

@@ -1,4 +1,5 @@
-// The scenario tables of replication.md, written down by an independent model (tests/fixtures/replication), on a disk in memory.
+// The scenario tables of replication.md, written down by an independent model (tests/fixtures/replication),
+// on a disk in memory.
 #include <doctest/doctest.h>
 
 #include "core/io/memory_file_system.h"
@@ -11,7 +12,8 @@ namespace {
 std::vector<std::string> scenario_files() {
   std::vector<std::string> files;
   for (const DirEntry& entry : posix_file_system().list(TK_FIXTURES "/replication")) {
-    if (entry.name.ends_with(".scenario")) files.push_back(std::string(TK_FIXTURES "/replication/") + entry.name);
+    if (entry.name.ends_with(".scenario"))
+      files.push_back(std::string(TK_FIXTURES "/replication/") + entry.name);
   }
   return files;
 }
@@ -50,9 +52,10 @@ TEST_SUITE("sim.scenarios") {
 
   TEST_CASE("a step is written as it is read") {
     for (const char* line :
-         {"append a b acks=1 to=2", "fetch 2 max=1 lose=reply", "kill 1 lose=2", "kill 1 lose=bytes:7", "kill 2 lose=all",
-          "kill 3 clean", "partition 1 from=C,2", "elect unclean", "read iso=rc from=3", "append x p=1 pid=7 epoch=1 seq=3 txn",
-          "expect log 1 = a b epochs=0@0,1@3 hw=4", "expect leader none epoch=2 isr=1", "deliver 3", "commit g 5"}) {
+         {"append a b acks=1 to=2", "fetch 2 max=1 lose=reply", "kill 1 lose=2", "kill 1 lose=bytes:7",
+          "kill 2 lose=all", "kill 3 clean", "partition 1 from=C,2", "elect unclean", "read iso=rc from=3",
+          "append x p=1 pid=7 epoch=1 seq=3 txn", "expect log 1 = a b epochs=0@0,1@3 hw=4",
+          "expect leader none epoch=2 isr=1", "deliver 3", "commit g 5"}) {
       Step step;
       REQUIRE(!parse_step(line, step));
       const std::string written = format_step(step);
@@ -73,6 +76,7 @@ TEST_SUITE("sim.scenarios") {
     CHECK(fault("fetch") == "1 fetch is followed by a number");
     CHECK(fault("append a; append b acks=2") == "1 acks is 0, 1 or all, not '2'");
     CHECK(fault("append a\nconfig rf=2") == "2 config is the first step or none");
-    CHECK(fault("{\"steps\":[{\"op\":\"append\",\"values\":[\"d\"],\"acks\":\"9\"}]}") == "1 acks is 0, 1 or all, not '9'");
+    CHECK(fault("{\"steps\":[{\"op\":\"append\",\"values\":[\"d\"],\"acks\":\"9\"}]}") ==
+          "1 acks is 0, 1 or all, not '9'");
   }
 }

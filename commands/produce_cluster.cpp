@@ -1,0 +1,106 @@
+#include "commands/produce_cluster.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/cluster/cluster.h"
+#include "core/cluster/event_log.h"
+
+namespace tk {
+namespace {
+
+/// Cluster time passes in steps of this: sessions and lags end on none of their own.
+constexpr std::int64_t kTimeStepMs = 500;
+
+Replica& live_leader(Store& store, const std::string& name) {
+  if (Replica* leader = store.cluster()->true_leader(name)) return *leader;
+  throw Error(ErrorCode::leader_not_available, fmt::format("{} has no live leader", name))
+      .at(store.directory())
+      .hint(fmt::format("see 'tk cluster status', then 'tk cluster start B' or 'tk failover {}'", name));
+}
+
+}  // namespace
+
+AckLevel ack_level(const ProduceOptions& options) {
+  switch (options.acks.value_or(ProduceOptions::Acks::all)) {
+    case ProduceOptions::Acks::none:
+      return AckLevel::none;
+    case ProduceOptions::Acks::leader:
+      return AckLevel::leader;
+    case ProduceOptions::Acks::all:
+      return AckLevel::all;
+  }
+  return AckLevel::all;
+}
+
+void check_acks(Store& store, const std::string& topic, std::int32_t partition, AckLevel level) {
+  const std::string name = fmt::format("{}-{}", topic, partition);
+  Replica& leader = live_leader(store, name);
+  if (!leader.refuses(level)) return;
+  throw Error(ErrorCode::not_enough_replicas,
+              fmt::format("{} has {} in-sync replica{}, and acks=all needs {}: nothing is written to it",
+                          name, leader.memory().isr.size(), leader.memory().isr.size() == 1 ? "" : "s",
+                          store.cluster()->settings(leader).effective_min_isr))
+      .at(store.directory())
+      .hint("start brokers and let them catch up, or produce with --acks 1");
+}
+
+void replicate_appended(Store& store, const std::string& topic, const std::vector<AppendedRange>& ranges,
+                        AckLevel level, std::int64_t timeout_ms) {
+  Cluster& cluster = *store.cluster();
+  std::optional<ReplicaError> refused;
+  cluster.on_answer = [&](const Replica&, AckLevel, Offset, Offset, LeaderEpoch, ReplicaError error) {
+    if (error != ReplicaError::none) refused = error;
+  };
+  for (const AppendedRange& range : ranges) {
+    live_leader(store, fmt::format("{}-{}", topic, range.partition)).took(range.first, range.last, level);
+  }
+  const auto waiting = [&](std::int32_t partition) {
+    const Replica* leader = cluster.true_leader(fmt::format("{}-{}", topic, partition));
+    return leader != nullptr && !leader->memory().pending.empty();
+  };
+  std::int64_t left = timeout_ms;
+  bool waits = level == AckLevel::all;
+  while (waits && !refused) {
+    waits = false;
+    for (const AppendedRange& range : ranges) {
+      const std::string name = fmt::format("{}-{}", topic, range.partition);
+      Replica* leader = cluster.true_leader(name);
+      // A follower takes a limited amount at a time, and its next fetch says that it has it.
+      Offset before(-1);
+      while (waiting(range.partition) && leader != nullptr && leader->high_watermark() != before) {
+        before = leader->high_watermark();
+        cluster.round(name);
+        cluster.round(name);
+      }
+      waits |= waiting(range.partition);
+    }
+    if (!waits || refused) break;
+    if (left <= 0) refused = ReplicaError::none;
+    const std::int64_t step = std::min(left, kTimeStepMs);
+    left -= step;
+    cluster.tick(step);
+  }
+  cluster.on_answer = nullptr;
+  ++cluster.steps;
+  store.save_cluster();
+  if (!refused) return;
+  if (*refused == ReplicaError::not_enough_replicas) {
+    throw Error(
+        ErrorCode::not_enough_replicas_after_append,
+        "the in-sync replicas became too few: the records are in the leader's log, and may survive or not")
+        .at(store.directory());
+  }
+  if (*refused == ReplicaError::not_leader_or_follower) {
+    throw Error(ErrorCode::not_leader_or_follower,
+                "the leader changed before the records were committed: they may survive or not")
+        .at(store.directory());
+  }
+  throw Error(ErrorCode::request_timed_out,
+              fmt::format("not committed within {} ms of cluster time: the records are in the leader's log, "
+                          "and may survive or not",
+                          timeout_ms))
+      .at(store.directory());
+}
+
+}  // namespace tk

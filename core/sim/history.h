@@ -1,0 +1,66 @@
+// Whole random histories of a cluster on a disk in memory, with faults, checked after every step
+// (replication.md §7).
+//
+// A history is a list of steps of the scenario language; a seed decides which. So whatever is found can be
+// run again, made shorter, and printed as a scenario.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/sim/checker.h"
+#include "core/sim/step.h"
+
+namespace tk {
+
+/// Kinds of faults (replication.md §7.12).
+struct Faults {
+  bool net = true;
+  bool reorder = true;
+  bool crash = true;
+  bool power = true;
+  bool disk = true;
+  bool controller = true;
+  bool client = true;
+};
+/// Names of faults, "none" or "all"; nothing if one is unknown.
+std::optional<Faults> parse_faults(const std::vector<std::string>& names);
+
+struct HistoryOptions {
+  std::uint64_t seed = 1;
+  std::int64_t steps = 500;
+  std::int32_t brokers = 3;
+  std::int32_t controllers = 1;
+  std::int32_t min_isr = 2;
+  /// Nothing: mixed.
+  std::optional<AckLevel> acks;
+  Faults faults;
+  Rules rules;
+  /// Told of every step with what it said, and the cluster after it.
+  std::function<void(std::int64_t number, const Step&, const ScenarioRun::Outcome&, Cluster&)> on_step;
+  /// Told of every event of the cluster.
+  std::function<void(const ClusterEvent&)> on_event;
+};
+
+struct History {
+  std::uint64_t seed = 0;
+  /// What the `config` line of the scenario says.
+  ScenarioConfig config;
+  std::vector<Step> steps;
+  std::optional<Violation> violation;
+  Counts acked{};
+  Counts lost{};
+};
+
+/// Runs the history of a seed up to its first violation.
+History run_history(const HistoryOptions& options);
+/// Runs given steps; the history ends with the first violation, if there is one.
+History replay_history(const ScenarioConfig& config, const std::vector<Step>& steps, std::uint64_t seed);
+/// A history, as short as can be found within `budget_ms`, that breaks the same invariant.
+History shrink_history(const History& found, std::int64_t budget_ms);
+/// The history as a scenario file, with what it breaks as the last line.
+std::string scenario_text(const History& history);
+
+}  // namespace tk

@@ -1,0 +1,292 @@
+#include "core/sim/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tk {
+
+Schedule::Schedule(const HistoryOptions& options)
+    : options_(options),
+      sched_(options.seed, "sched"),
+      work_(options.seed, "workload"),
+      faults_(options.seed, "faults"),
+      config_(scenario_defaults()) {
+  SimRandom draw(options.seed, "config");
+  config_.replicas = options.brokers;
+  config_.cluster.brokers = options.brokers;
+  config_.partitions = draw.chance(1, 6) ? 2 : 1;
+  config_.cluster.min_isr = options.min_isr;
+  config_.cluster.elr = true;
+  config_.cluster.lag_ms = 1000;
+  config_.cluster.rules = options.rules;
+  config_.format = draw.chance(1, 2) ? TopicFormat::kafka : TopicFormat::json;
+  config_.segment_bytes = draw.chance(1, 3) ? 300 : 100000;
+  config_.seed = options.seed;
+  // Swarm: each seed has some of the faults, a third only few.
+  const bool few = draw.chance(1, 3);
+  const auto keep = [&](bool on) { return on && (few ? draw.chance(1, 2) : draw.chance(7, 8)); };
+  on_ = options.faults;
+  on_.net = keep(on_.net);
+  on_.reorder = keep(on_.reorder);
+  on_.crash = keep(on_.crash);
+  on_.power = keep(on_.power);
+  on_.client = keep(on_.client);
+  config_.propagate = !on_.net || draw.chance(1, 3);
+  crash_weight_ = on_.crash || on_.power ? static_cast<std::uint64_t>(draw.between(20, 80)) : 0;
+  cut_weight_ = on_.net ? static_cast<std::uint64_t>(draw.between(10, 50)) : 0;
+  message_weight_ = on_.reorder ? static_cast<std::uint64_t>(draw.between(40, 220)) : 0;
+  client_weight_ = on_.client ? static_cast<std::uint64_t>(draw.between(100, 500)) : 0;
+  lost_reply_ = on_.net ? static_cast<std::uint64_t>(draw.between(0, 250)) : 0;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    Producer producer;
+    producer.pid = 100 + i;
+    producer.transactional = i == 2;
+    producers_.push_back(std::move(producer));
+  }
+}
+
+Step Schedule::make(Op op, std::int64_t n) {
+  Step step;
+  step.op = op;
+  step.n = n;
+  return step;
+}
+
+Step Schedule::next(ScenarioRun& run) {
+  for (auto hurt = hurt_.begin(); hurt != hurt_.end();) {
+    bool whole = run.cluster().broker(*hurt).up;
+    for (std::int32_t p = 0; whole && p < config_.partitions; ++p)
+      whole = holds(run.cluster().partition(run.partition_name(p)).isr, *hurt);
+    hurt = whole ? hurt_.erase(hurt) : std::next(hurt);
+  }
+  if (!planned_.empty()) {
+    Step step = std::move(planned_.front());
+    planned_.erase(planned_.begin());
+    return step;
+  }
+  std::uint64_t draw = sched_.below(kParts);
+  const auto falls = [&](std::uint64_t weight) {
+    if (draw < weight) return true;
+    draw -= weight;
+    return false;
+  };
+  if (falls(crash_weight_)) return crash(run);
+  if (falls(crash_weight_)) return revive(run);
+  if (falls(cut_weight_)) return cut(run);
+  if (falls(cut_weight_)) return heal(run);
+  if (falls(message_weight_)) return message(run);
+  if (falls(10)) return make(Op::checkpoint);
+  if (falls(10)) return make(Op::flush);
+  if (falls(40)) return make(Op::tick, std::array<std::int64_t, 3>{100, 600, 1100}[faults_.below(3)]);
+  if (falls(60)) return read(run);
+  if (falls(8)) {
+    Step step = make(Op::elect);
+    step.words = {"preferred"};
+    step.partition = any_partition();
+    return step;
+  }
+  if (!config_.propagate && falls(130)) return make(Op::learn, any_broker());
+  if (on_.client && falls(20)) return transaction();
+  if (falls(200)) return append(run);
+  return fetch(run);
+}
+
+Step Schedule::append(ScenarioRun& run) {
+  Step step = make(Op::append);
+  step.partition = any_partition();
+  step.acks = options_.acks.value_or(std::array<AckLevel, 4>{AckLevel::all, AckLevel::all, AckLevel::leader,
+                                                             AckLevel::none}[work_.below(4)]);
+  // Any replica that takes itself for the leader may be asked.
+  BrokerIds leaders;
+  for (const auto& [id, broker] : run.cluster().brokers()) {
+    const auto slot = broker.slots.find(run.partition_name(step.partition));
+    if (broker.up && slot != broker.slots.end() && slot->second.replica->leads()) leaders.push_back(id);
+  }
+  if (leaders.empty()) return fetch(run);
+  step.to = leaders[work_.below(leaders.size())];
+  was_producer_ = false;
+  if (work_.below(kParts) < client_weight_) return append_of_producer(run, std::move(step));
+  const std::int64_t count = work_.between(1, 2);
+  for (std::int64_t i = 0; i < count; ++i) step.words.push_back(fmt::format("r{}", values_++));
+  return step;
+}
+
+Step Schedule::append_of_producer(ScenarioRun& /*run*/, Step step) {
+  current_ = work_.below(producers_.size());
+  Producer& producer = producers_[current_];
+  step.partition = 0;
+  if (producer.transactional && !producer.in_transaction) {
+    producer.in_transaction = true;
+    Step begin = make(Op::txn);
+    begin.words = {"begin"};
+    begin.pid = producer.pid;
+    planned_.push_back(std::move(step));
+    Step& later = planned_.back();
+    later.pid = producer.pid;
+    later.epoch = producer.epoch;
+    later.sequence = producer.sequence;
+    later.transactional = true;
+    later.words = {fmt::format("r{}", values_++)};
+    was_producer_ = true;
+    return begin;
+  }
+  step.pid = producer.pid;
+  step.transactional = producer.transactional;
+  was_producer_ = true;
+  const std::uint64_t kind = work_.below(10);
+  if (kind < 2 && producer.last_sequence >= 0 && producer.last_epoch == producer.epoch) {
+    // A retry: the producer has not heard of its success.
+    step.epoch = producer.epoch;
+    step.sequence = producer.last_sequence;
+    step.words = {producer.last_value};
+  } else if (kind == 2 && producer.epoch > 0) {
+    // A zombie of the instance before.
+    step.epoch = producer.epoch - 1;
+    step.sequence = producer.sequence + 1;
+    step.words = {fmt::format("r{}", values_++)};
+  } else if (kind == 3 && !producer.transactional) {
+    // The producer restarts.
+    ++producer.epoch;
+    producer.sequence = 0;
+    step.epoch = producer.epoch;
+    step.sequence = 0;
+    step.words = {fmt::format("r{}", values_++)};
+  } else {
+    step.epoch = producer.epoch;
+    step.sequence = producer.sequence;
+    step.words = {fmt::format("r{}", values_++)};
+  }
+  return step;
+}
+
+void Schedule::note(const Step& step, const ScenarioRun::Outcome& outcome) {
+  if (step.op != Op::append || step.pid < 0) return;
+  Producer* producer = nullptr;
+  for (Producer& one : producers_) {
+    if (one.pid == step.pid) producer = &one;
+  }
+  if (producer == nullptr || step.epoch != producer->epoch) return;
+  const bool appended =
+      !outcome.reply.empty() && outcome.reply.front() >= '0' && outcome.reply.front() <= '9';
+  if (appended && step.sequence == producer->sequence) {
+    producer->last_value = step.words.front();
+    producer->last_sequence = step.sequence;
+    producer->last_epoch = step.epoch;
+    ++producer->sequence;
+  } else if (outcome.reply == "OUT_OF_ORDER_SEQUENCE_NUMBER" && step.sequence == producer->sequence) {
+    // Records before it were lost: it can only go on as a new instance.
+    ++producer->epoch;
+    producer->sequence = 0;
+    producer->last_sequence = -1;
+  }
+}
+
+Step Schedule::fetch(ScenarioRun& run) {
+  Step step = make(Op::fetch, any_broker());
+  step.partition = any_partition();
+  const auto size = work_.below(3);
+  if (size < 2) step.max = static_cast<std::int64_t>(size) + 1;
+  if (faults_.below(kParts) < lost_reply_)
+    step.lose = faults_.chance(1, 4) ? Cluster::Lose::request : Cluster::Lose::reply;
+  static_cast<void>(run);
+  return step;
+}
+
+Step Schedule::message(ScenarioRun& run) {
+  const std::size_t waiting = run.in_flight().size();
+  const std::uint64_t kind = faults_.below(8);
+  if (waiting == 0 || (kind < 3 && waiting < 12)) {
+    Step step = make(Op::send, any_broker());
+    step.partition = any_partition();
+    if (faults_.chance(1, 2)) step.max = 1;
+    return step;
+  }
+  const auto any = static_cast<std::int64_t>(faults_.below(waiting)) + 1;
+  if (kind == 3) return make(Op::dup, any);
+  if (kind == 4) return make(Op::drop, any);
+  return make(Op::deliver, any);
+}
+
+Step Schedule::crash(ScenarioRun& run) {
+  BrokerIds up;
+  for (const auto& [id, broker] : run.cluster().brokers()) {
+    if (broker.up) up.push_back(id);
+  }
+  if (up.size() < 2 && faults_.chance(3, 4)) return fetch(run);
+  if (up.empty()) return revive(run);
+  const BrokerId id = up[faults_.below(up.size())];
+  if (faults_.chance(1, 8) && run.cluster().linked(id, kControllerNode)) return make(Op::stop, id);
+  Step step = make(Op::kill, id);
+  const bool may_lose = on_.power && static_cast<std::int32_t>(hurt_.size()) < config_.cluster.min_isr - 1;
+  if (may_lose && faults_.chance(3, 5)) {
+    hurt_.insert(id);
+    switch (faults_.below(4)) {
+      case 0:
+        step.disk.what = DiskLoss::What::unsynced;
+        break;
+      case 1:
+        step.disk = {DiskLoss::What::bytes, faults_.between(1, 60)};
+        break;
+      default:
+        step.disk = {DiskLoss::What::records, faults_.between(1, 3)};
+    }
+  } else {
+    step.clean = faults_.chance(1, 3);
+  }
+  // The controller finds out, sooner or later.
+  if (faults_.chance(1, 2)) planned_.push_back(make(Op::fence, id));
+  return step;
+}
+
+Step Schedule::revive(ScenarioRun& run) {
+  BrokerIds down;
+  for (const auto& [id, broker] : run.cluster().brokers()) {
+    if (!broker.up) down.push_back(id);
+  }
+  if (down.empty()) return fetch(run);
+  const BrokerId id = down[faults_.below(down.size())];
+  if (run.cluster().active(id) && faults_.chance(1, 2)) return make(Op::fence, id);
+  return make(Op::start, id);
+}
+
+Step Schedule::cut(ScenarioRun& run) {
+  if (run.cluster().cut_links().size() > 4) return heal(run);
+  const BrokerId id = any_broker();
+  Step step = make(Op::partition, id);
+  if (faults_.chance(1, 2))
+    step.links = {kControllerNode};
+  else if (faults_.chance(1, 2))
+    step.links = {any_broker()};
+  if (faults_.chance(1, 2) && (step.links.empty() || step.links.front() == kControllerNode))
+    planned_.push_back(make(Op::fence, id));
+  return step;
+}
+
+Step Schedule::heal(ScenarioRun& run) {
+  for (const auto& [id, broker] : run.cluster().brokers()) {
+    if (broker.up && !run.cluster().active(id)) planned_.push_back(make(Op::unfence, id));
+  }
+  return make(Op::heal);
+}
+
+Step Schedule::read(ScenarioRun& run) {
+  Step step = make(Op::read);
+  step.partition = any_partition();
+  step.read_committed = work_.chance(1, 2);
+  static_cast<void>(run);
+  return step;
+}
+
+Step Schedule::transaction() {
+  Producer& producer = producers_.back();
+  if (!producer.in_transaction) return make(Op::checkpoint);
+  producer.in_transaction = work_.chance(1, 4);  // the coordinator may repeat
+  Step step = make(Op::txn);
+  step.words = {work_.chance(3, 4) ? "commit" : "abort"};
+  step.pid = producer.pid;
+  step.epoch = producer.epoch;
+  return step;
+}
+
+}  // namespace tk
