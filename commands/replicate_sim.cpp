@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "commands/cluster_options.h"
 #include "commands/cluster_session.h"
@@ -15,6 +16,7 @@
 #include "core/base/json_writer.h"
 #include "core/cluster/failover.h"
 #include "core/io/output.h"
+#include "core/sim/checker.h"
 #include "core/sim/scenario_run.h"
 
 namespace tk {
@@ -132,9 +134,15 @@ Error scenario_error(const std::string& file, int line, const std::string& messa
   return Error(code, fmt::format("line {}: {}", line, message)).at(file);
 }
 
-/// Runs the steps and prints a line for each; what does not hold is reported, and the rest goes on.
+/// Runs the steps and prints a line for each; what does not hold is reported, and the rest goes on. An
+/// invariant may be broken if the scenario says so.
 void run_steps(const Scenario& scenario, const std::string& file, ScenarioRun& run,
                std::vector<std::string>& events, Context& context, std::int64_t& steps) {
+  std::set<std::string> expected, seen;
+  for (const Step& step : scenario.steps) {
+    if (step.op == Op::expect_violation) expected.insert(step.words.empty() ? "" : step.words.front());
+  }
+  Checker checker(run);
   for (const Step& step : scenario.steps) {
     if (context.interrupted.load() != 0) return;
     const ScenarioRun::Outcome outcome = run.run(step);
@@ -152,6 +160,21 @@ void run_steps(const Scenario& scenario, const std::string& file, ScenarioRun& r
     if (!context.quiet) context.out.write({text.data(), text.size()});
     if (outcome.failed)
       context.diagnostics.error(scenario_error(file, step.line, *outcome.failed, ErrorCode::corrupt_message));
+    const auto violation = checker.check(step, outcome);
+    if (!violation) continue;
+    if (seen.insert(violation->invariant).second && !expected.contains(violation->invariant)) {
+      context.diagnostics.error(scenario_error(file, step.line,
+                                               fmt::format("{}: {}", violation->invariant, violation->what),
+                                               ErrorCode::corrupt_message));
+    }
+  }
+  if (expected.empty()) return;
+  if (const auto violation = checker.check_files()) seen.insert(violation->invariant);
+  for (const std::string& id : expected) {
+    if (!seen.contains(id))
+      context.diagnostics.error(scenario_error(file, scenario.steps.back().line,
+                                               fmt::format("expected a violation of {}, there was none", id),
+                                               ErrorCode::corrupt_message));
   }
 }
 
@@ -194,7 +217,7 @@ int run_scenario(const ReplicateSimOptions& options, Context& context) {
     if (session.cluster().image().topic("t") == nullptr)
       session.cluster().create_topic({"t", config.partitions, config.replicas, config.format, {}});
     session.cluster().on_event(note_event);
-    ScenarioRun run(session.cluster(), "t");
+    ScenarioRun run(session.cluster(), "t", config.controllers);
     run_steps(scenario, file, run, events, context, session.cluster().steps);
     print_summary(run, static_cast<std::int64_t>(scenario.steps.size()), context);
     session.finish();
@@ -208,7 +231,7 @@ int run_scenario(const ReplicateSimOptions& options, Context& context) {
   cluster.create_topic({"t", config.partitions, config.replicas, config.format, {}});
   cluster.propagate(config.propagate);
   cluster.on_event(note_event);
-  ScenarioRun run(cluster, "t");
+  ScenarioRun run(cluster, "t", config.controllers);
   std::int64_t steps = 0;
   run_steps(scenario, file, run, events, context, steps);
   print_summary(run, steps, context);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/cluster/quorum_records.h"
 #include "core/log/log_view.h"
 #include "core/log/view_walk.h"
 
@@ -125,27 +126,10 @@ Offset MetadataLog::append_batch(std::uint16_t attributes, std::int64_t now) {
 
 void MetadataLog::append_leader_change(std::int32_t leader, const std::vector<std::int32_t>& voters,
                                        std::int64_t now) {
-  const SchemaType& type = *internal_schemas().find("LeaderChangeMessage", 0);
-  SchemaValue message = SchemaValue::of(type);
-  message["leader_id"] = leader;
-  SchemaValue::Array all;
-  for (const std::int32_t id : voters) {
-    SchemaValue voter =
-        SchemaValue::of(*type.fields[static_cast<std::size_t>(type.index_of("voters"))].type.element);
-    voter["voter_id"] = id;
-    all.push_back(std::move(voter));
-  }
-  message["voters"] = all;
-  message["granting_voters"] = std::move(all);
-  value_.clear();
-  if (const Fault fault = encode_schema(type, message, value_))
-    throw Error(ErrorCode::unknown_server_error, fault.detail);
-  // Version 0, type 2 (kafka-on-disk.md §2.7).
-  constexpr std::string_view key("\0\0\0\2", 4);
   batch_.clear();
-  builder_.start(now);
-  builder_.add(batch_, now, key, as_text(value_.view()), {});
-  append_batch(kControlBit, now);
+  const UnitInfo info =
+      encode_leader_change(batch_, log_->log_end(), log_->leader_epoch(), leader, voters, now);
+  log_->append_at(info, log_->leader_epoch(), batch_.view());
 }
 
 }  // namespace tk

@@ -135,9 +135,6 @@ class PartitionLog {
   /// indexes and producers follow. An `end` at or above log_end() takes only epochs that wrote nothing. What
   /// is cut is not saved: the leader has another history.
   void truncate_to(Offset end);
-  /// The base of the segment that is written, and its size.
-  [[nodiscard]] Offset active_base() const { return active_.base; }
-  [[nodiscard]] std::uint64_t active_size() const { return size_; }
 
   /// What is known of the partition's producers, while the turn is held; see producer_admission.h. A
   /// partition that tk made, and that has none, is not read for it.

@@ -25,6 +25,7 @@ std::optional<Violation> Checker::check(const Step& step, const ScenarioRun::Out
   found_.reset();
   if (outcome.violation) found_ = Violation{outcome.violation->first, outcome.violation->second};
   check_appends(step, outcome);
+  note_losses(step, outcome);
   if (step.op == Op::read) check_read();
   for (Watched& partition : partitions_) {
     if (!found_) check_partition(partition);
@@ -36,6 +37,37 @@ std::optional<Violation> Checker::check(const Step& step, const ScenarioRun::Out
     }
   }
   return found_;
+}
+
+// What a configuration does not promise (replication.md §7.8): an unclean election; a last member that lost
+// records without ELR; more lossy stops at a time than min.insync.replicas - 1. A rule that is switched off
+// promises all the same.
+void Checker::note_losses(const Step& step, const ScenarioRun::Outcome& outcome) {
+  Cluster& cluster = run_.cluster();
+  if (!(cluster.rules() == Rules{})) return;
+  for (auto hurt = hurt_.begin(); hurt != hurt_.end();) {
+    bool whole = cluster.broker(*hurt).up;
+    for (const Watched& partition : partitions_)
+      whole = whole && holds(cluster.partition(partition.name).isr, *hurt);
+    hurt = whole ? hurt_.erase(hurt) : std::next(hurt);
+  }
+  const bool lossy = (step.op == Op::kill && step.disk.what != DiskLoss::What::nothing) ||
+                     step.op == Op::tear || step.op == Op::corrupt;
+  if (lossy && !outcome.skipped) hurt_.insert(static_cast<BrokerId>(step.n));
+  const ClusterSettings& settings = cluster.cluster_settings();
+  const auto most =
+      settings.elr && settings.strict_hw ? static_cast<std::size_t>(std::max(settings.min_isr - 1, 0)) : 0;
+  if (hurt_.size() > most) loss_allowed_ = true;
+  for (const Watched& partition : partitions_) {
+    if (cluster.partition(partition.name).recovering) loss_allowed_ = true;
+  }
+}
+
+void Checker::miss(const char* invariant, Watched& partition, const LogShape& leader, std::string what) {
+  if (!loss_allowed_) return fail(invariant, std::move(what));
+  partition.committed = LeaderEpochs(leader.epochs);
+  partition.committed.truncate_from_end(leader.high_watermark);
+  partition.committed_end = leader.high_watermark;
 }
 
 // R6: one value per offset and epoch over all time.
@@ -202,13 +234,15 @@ void Checker::check_leader(Watched& partition, const PartitionRegistration& stat
                      partition.committed.entries()};
   committed.start = log.start;
   if (log.end < partition.committed_end) {
-    return fail("R3", fmt::format("leader {} ends at {}, committed are {}", leader->broker(), log.end.value(),
-                                  partition.committed_end.value()));
+    return miss("R3", partition, log,
+                fmt::format("leader {} ends at {}, committed are {}", leader->broker(), log.end.value(),
+                            partition.committed_end.value()));
   }
   const Offset part = part_at(log, committed, partition.committed_end);
   if (part < partition.committed_end)
-    return fail("R3", fmt::format("leader {} has another record at the committed offset {}", leader->broker(),
-                                  part.value()));
+    return miss("R3", partition, log,
+                fmt::format("leader {} has another record at the committed offset {}", leader->broker(),
+                            part.value()));
   if (log.high_watermark > partition.committed_end) {
     for (std::size_t i = 0; i < log.epochs.size(); ++i) {
       const Offset end = i + 1 < log.epochs.size() ? log.epochs[i + 1].start : log.end;
@@ -220,7 +254,7 @@ void Checker::check_leader(Watched& partition, const PartitionRegistration& stat
   const auto missing =
       run_.cluster().accounting().missing(partition.name, LeaderEpochs(log.epochs), log.start, log.end);
   const auto& lost = missing[static_cast<std::size_t>(AckLevel::all)];
-  if (!lost.empty())
+  if (!lost.empty() && !loss_allowed_)
     return fail("R7", fmt::format("acks=all record at offset {} (epoch {}) is missing on leader {}",
                                   lost.front().first.value(), lost.front().epoch.value(), leader->broker()));
   committed = {true, Offset(0), partition.committed_end, partition.committed_end,
@@ -232,6 +266,7 @@ void Checker::check_leader(Watched& partition, const PartitionRegistration& stat
     if (member.end < partition.committed_end ||
         part_at(member, committed, partition.committed_end) < partition.committed_end) {
       committed.start = member.start;
+      if (loss_allowed_) continue;
       return fail("R4",
                   fmt::format("ISR member {} lacks a committed record (it ends at {}, committed are {})", id,
                               member.end.value(), partition.committed_end.value()));
@@ -258,7 +293,10 @@ void Checker::check_pairs(Watched& partition) {
                                           b->first, part.value(), entry.start.value()));
         }
       }
-      if (part < std::min(a->second.high_watermark, b->second.high_watermark))
+      // After a loss that is allowed a replica may know a high watermark of what is gone, till it has followed.
+      const BrokerIds& isr = run_.cluster().partition(partition.name).isr;
+      const bool must_agree = !loss_allowed_ || (holds(isr, a->first) && holds(isr, b->first));
+      if (must_agree && part < std::min(a->second.high_watermark, b->second.high_watermark))
         return fail("R11", fmt::format("logs {} and {} part at {}, below both high watermarks", a->first,
                                        b->first, part.value()));
     }

@@ -71,6 +71,10 @@ class Checker {
   };
 
   void fail(const char* invariant, std::string what);
+  void note_losses(const Step& step, const ScenarioRun::Outcome& outcome);
+  /// A committed record is not where it should be. Where the configuration allows it that is a loss to be
+  /// counted: what is committed is what the leader has from now on.
+  void miss(const char* invariant, Watched& partition, const LogShape& leader, std::string what);
   void check_appends(const Step& step, const ScenarioRun::Outcome& outcome);
   void check_producer(const Step& step, std::size_t from);
   void check_read();
@@ -97,6 +101,10 @@ class Checker {
   };
   std::map<std::int64_t, std::vector<Produced>> produced_;
   std::optional<Violation> found_;
+  // Brokers that have lost records and not caught up since, and whether more was lost than the configuration
+  // promises to bear.
+  std::set<BrokerId> hurt_;
+  bool loss_allowed_ = false;
 };
 
 }  // namespace tk

@@ -26,7 +26,7 @@ class World {
     small["segment.bytes"] = std::to_string(config.segment_bytes);
     cluster_.create_topic({kTopic, config.partitions, config.replicas, config.format, small});
     cluster_.propagate(config.propagate);
-    run_.emplace(cluster_, kTopic);
+    run_.emplace(cluster_, kTopic, config.controllers);
     checker_.emplace(*run_);
   }
 
@@ -232,7 +232,8 @@ std::string scenario_text(const History& history) {
       "propagate={} format={} segment.bytes={}",
       config.replicas, config.partitions, config.cluster.min_isr, on(config.cluster.elr),
       on(config.cluster.unclean), on(config.cluster.strict_hw), truncation_name(config.cluster.truncation),
-      config.cluster.lag_ms, on(config.propagate), topic_format_name(config.format), config.segment_bytes);
+      config.cluster.lag_ms, config.controllers, on(config.propagate), topic_format_name(config.format),
+      config.segment_bytes);
   for (const RuleName& rule : rule_names()) {
     if (!(config.cluster.rules.*rule.member)) text += fmt::format(" without={}", rule.name);
   }

@@ -163,6 +163,16 @@ ScenarioRun::Outcome ScenarioRun::run(const Step& step) {
     case Op::txn:
       outcome = transaction(step);
       break;
+    case Op::quorum: {
+      if (!quorum_) {
+        quorum_ =
+            std::make_unique<QuorumRun>(cluster_.file_system(), join_path(cluster_.directory(), "quorum"),
+                                        controllers_, cluster_.rules());
+      }
+      QuorumRun::Outcome said = quorum_->run(step);
+      outcome = {std::move(said.reply), said.skipped, {}, std::move(said.violation)};
+      break;
+    }
     case Op::send:
     case Op::deliver:
     case Op::drop:

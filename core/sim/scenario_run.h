@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/sim/log_values.h"
+#include "core/sim/quorum_run.h"
 #include "core/sim/step.h"
 
 namespace tk {
@@ -33,7 +34,8 @@ struct ReadResult {
 class ScenarioRun {
  public:
   /// `topic`: of the steps; it exists.
-  ScenarioRun(Cluster& cluster, std::string topic) : cluster_(cluster), topic_(std::move(topic)) {
+  ScenarioRun(Cluster& cluster, std::string topic, std::int32_t controllers = 3)
+      : cluster_(cluster), topic_(std::move(topic)), controllers_(controllers) {
     cluster_.on_answer = [this](const Replica& leader, AckLevel level, Offset first, Offset last,
                                 LeaderEpoch epoch,
                                 ReplicaError error) { answered(leader, level, first, last, epoch, error); };
@@ -93,6 +95,8 @@ class ScenarioRun {
   std::map<std::string, Offset> group_offsets_;
   std::map<std::int64_t, std::vector<std::int32_t>> open_transactions_;  // partitions by pid
   std::string last_reply_;
+  std::int32_t controllers_;
+  std::unique_ptr<QuorumRun> quorum_;
 };
 
 /// "0@0 1@3" and so on, with `between`.

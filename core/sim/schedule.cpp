@@ -37,6 +37,8 @@ Schedule::Schedule(const HistoryOptions& options)
   cut_weight_ = on_.net ? static_cast<std::uint64_t>(draw.between(10, 50)) : 0;
   message_weight_ = on_.reorder ? static_cast<std::uint64_t>(draw.between(40, 220)) : 0;
   client_weight_ = on_.client ? static_cast<std::uint64_t>(draw.between(100, 500)) : 0;
+  config_.controllers = options.controllers > 1 ? options.controllers : draw.chance(1, 2) ? 5 : 3;
+  if (on_.controller) quorum_weight_ = draw.chance(1, 4) ? 900 : 30;
   lost_reply_ = on_.net ? static_cast<std::uint64_t>(draw.between(0, 250)) : 0;
   for (std::int64_t i = 0; i < 3; ++i) {
     Producer producer;
@@ -71,6 +73,7 @@ Step Schedule::next(ScenarioRun& run) {
     draw -= weight;
     return false;
   };
+  if (quorum_weight_ > 0 && sched_.below(kParts) < quorum_weight_) return quorum();
   if (falls(crash_weight_)) return crash(run);
   if (falls(crash_weight_)) return revive(run);
   if (falls(cut_weight_)) return cut(run);
@@ -286,6 +289,33 @@ Step Schedule::transaction() {
   step.words = {work_.chance(3, 4) ? "commit" : "abort"};
   step.pid = producer.pid;
   step.epoch = producer.epoch;
+  return step;
+}
+
+// The controllers: elections, fetches, crashes and cuts, in any order.
+Step Schedule::quorum() {
+  Step step = make(Op::quorum);
+  const auto any = [&] { return std::to_string(faults_.between(1, config_.controllers)); };
+  const std::uint64_t kind = faults_.below(100);
+  if (kind < 45) {
+    step.words = {"fetch", any()};
+    if (faults_.chance(1, 2)) step.max = faults_.between(0, 1);
+  } else if (kind < 60) {
+    step.words = {"stand", any()};
+  } else if (kind < 70) {
+    step.words = {"append", fmt::format("m{}", values_++)};
+    step.to = static_cast<BrokerId>(faults_.between(1, config_.controllers));
+  } else if (kind < 79) {
+    step.words = {"kill", any()};
+  } else if (kind < 88) {
+    step.words = {"start", any()};
+  } else if (kind < 94) {
+    step.words = {"cut", any(), any()};
+  } else if (kind < 98) {
+    step.words = {"heal"};
+  } else {
+    step.words = {"tick", "1000"};
+  }
   return step;
 }
 

@@ -43,6 +43,7 @@ class Schedule {
   Step heal(ScenarioRun& run);
   Step read(ScenarioRun& run);
   Step transaction();
+  Step quorum();
   BrokerId any_broker() { return static_cast<BrokerId>(work_.between(1, options_.brokers)); }
   std::int32_t any_partition() {
     return static_cast<std::int32_t>(work_.below(static_cast<std::uint64_t>(config_.partitions)));
@@ -55,7 +56,8 @@ class Schedule {
   Faults on_;
   // How often each kind of step comes, in parts of kParts; drawn per seed.
   static constexpr std::uint64_t kParts = 1000;
-  std::uint64_t crash_weight_ = 0, cut_weight_ = 0, message_weight_ = 0, client_weight_ = 0;
+  std::uint64_t crash_weight_ = 0, cut_weight_ = 0, message_weight_ = 0, client_weight_ = 0,
+                quorum_weight_ = 0;
   std::uint64_t lost_reply_ = 0;
   std::int64_t values_ = 0;
   std::vector<Producer> producers_;

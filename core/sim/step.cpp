@@ -512,6 +512,8 @@ std::optional<std::string> apply_config(const std::vector<std::pair<std::string,
       problem = set_number(to.cluster.lag_ms, 0, INT64_MAX / 4);
     } else if (key == "session.ms") {
       problem = set_number(to.cluster.session_ms, 1, INT64_MAX / 4);
+    } else if (key == "controllers") {
+      problem = set_number(to.controllers, 1, 9);
     } else if (key == "segment.bytes") {
       problem = set_number(to.segment_bytes, 128, 1073741824);
     } else if (key == "seed") {
@@ -532,7 +534,7 @@ std::optional<std::string> apply_config(const std::vector<std::pair<std::string,
       return fmt::format(
           "config has no '{}'; it has rf, partitions, min.isr, elr, unclean, hw.strict, trunc, lag.ms, "
           "session.ms, "
-          "auto.fence, propagate, flush.messages, format, segment.bytes, without, seed",
+          "auto.fence, propagate, flush.messages, format, segment.bytes, controllers, without, seed",
           key);
     }
     if (problem) return problem;

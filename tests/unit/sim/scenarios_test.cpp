@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/io/memory_file_system.h"
-#include "core/sim/scenario_run.h"
+#include "core/sim/checker.h"
 
 using namespace tk;
 
@@ -30,12 +30,23 @@ void run_file(const std::string& path, TopicFormat format) {
   cluster.make({});
   cluster.create_topic({"t", config.partitions, config.replicas, format, {}});
   ScenarioRun run(cluster, "t");
+  Checker checker(run);
+  std::set<std::string> expected, seen;
+  for (const Step& step : scenario.steps) {
+    if (step.op == Op::expect_violation) expected.insert(step.words.front());
+  }
   for (const Step& step : scenario.steps) {
     const ScenarioRun::Outcome outcome = run.run(step);
     INFO(path << ":" << step.line << ": " << format_step(step));
+    const auto violation = checker.check(step, outcome);
+    if (violation && !expected.contains(violation->invariant))
+      FAIL_CHECK(violation->invariant << " " << violation->what);
+    if (violation) seen.insert(violation->invariant);
     CHECK_MESSAGE(!outcome.skipped, "skipped");
     if (outcome.failed) FAIL_CHECK(*outcome.failed);
   }
+  INFO(path);
+  CHECK(seen == expected);
 }
 
 }  // namespace
