@@ -189,6 +189,7 @@ void Checker::check_partition(Watched& partition) {
     }
     known = std::move(shape);
   }
+  changed |= state.partition_epoch != partition.partition_epoch;
   check_controller(partition, state);
   check_leader(partition, state);
   if (changed) check_pairs(partition);

@@ -229,7 +229,7 @@ std::string scenario_text(const History& history) {
     text += fmt::format(": {} {}", history.violation->invariant, history.violation->what);
   text += fmt::format(
       "\nconfig rf={} partitions={} min.isr={} elr={} unclean={} hw.strict={} trunc={} lag.ms={} "
-      "propagate={} format={} segment.bytes={}",
+      "controllers={} propagate={} format={} segment.bytes={}",
       config.replicas, config.partitions, config.cluster.min_isr, on(config.cluster.elr),
       on(config.cluster.unclean), on(config.cluster.strict_hw), truncation_name(config.cluster.truncation),
       config.cluster.lag_ms, config.controllers, on(config.propagate), topic_format_name(config.format),

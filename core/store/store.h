@@ -73,7 +73,7 @@ struct NewTopic {
   /// Values as given; they are stored as check_config() has them.
   ConfigMap configs;
   /// Nothing: in a cluster 3, or as many as it has brokers; elsewhere 1, and more are refused.
-  std::optional<std::int32_t> replicas;
+  std::optional<std::int32_t> replicas = {};
 };
 
 /// What can be said against a topic without looking at a disk: throws invalid_topic, invalid_partitions,

@@ -110,6 +110,7 @@ void run_k3(Voters& q) {
   q[1].hear_leader(LeaderEpoch(3), 5, 0);
   CHECK(q.stand(1, {2, 3}) == Ids{2, 3});
   CHECK(q.log(1) == "LC1 LC2 LC4");
+  CHECK(q.fetch(2, 1) == "+1");
   CHECK(q.fetch(3, 1) == "+1");
   CHECK(q.log(3) == "LC1 LC2");
   q.fetch(3, 0);
