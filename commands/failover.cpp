@@ -171,7 +171,7 @@ class Failover {
     else if (state.leader != kNoBroker && alive(state.leader))
       request.wanted = next_in_order(state);
     const TopicPartition name = split_topic_partition(partition_);
-    ElectionRules rules = cluster_.controller().election_rules(name.topic, name.number);
+    ElectionRules rules = cluster_.controller().election_rules(name.topic, name.partition.value());
     rules.active = [this](BrokerId id) { return alive(id); };
     return change_partition(state, request, rules);
   }
@@ -221,7 +221,7 @@ class Failover {
     TextBuffer text;
     JsonLine(text)
         .text("topic", split.topic)
-        .number("partition", split.number)
+        .number("partition", split.partition.value())
         .number_or_null("old_leader",
                         old_leader == kNoBroker ? std::nullopt : std::optional<std::int64_t>(old_leader))
         .number("new_leader", now.leader)

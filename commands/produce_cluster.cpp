@@ -12,8 +12,8 @@ namespace {
 /// Cluster time passes in steps of this: sessions and lags end on none of their own.
 constexpr std::int64_t kTimeStepMs = 500;
 
-Replica& live_leader(Store& store, const std::string& name) {
-  if (Replica* leader = store.cluster()->true_leader(name)) return *leader;
+PartitionReplica& live_leader(Store& store, const std::string& name) {
+  if (PartitionReplica* leader = store.cluster()->true_leader(name)) return *leader;
   throw Error(ErrorCode::leader_not_available, fmt::format("{} has no live leader", name))
       .at(store.directory())
       .hint(fmt::format("see 'tk cluster status', then 'tk cluster start B' or 'tk failover {}'", name));
@@ -35,7 +35,7 @@ AckLevel ack_level(const ProduceOptions& options) {
 
 void check_acks(Store& store, const std::string& topic, std::int32_t partition, AckLevel level) {
   const std::string name = fmt::format("{}-{}", topic, partition);
-  Replica& leader = live_leader(store, name);
+  PartitionReplica& leader = live_leader(store, name);
   if (!leader.refuses(level)) return;
   throw Error(ErrorCode::not_enough_replicas,
               fmt::format("{} has {} in-sync replica{}, and acks=all needs {}: nothing is written to it",
@@ -49,14 +49,15 @@ void replicate_appended(Store& store, const std::string& topic, const std::vecto
                         AckLevel level, std::int64_t timeout_ms) {
   Cluster& cluster = *store.cluster();
   std::optional<ReplicaError> refused;
-  cluster.on_answer = [&](const Replica&, AckLevel, Offset, Offset, LeaderEpoch, ReplicaError error) {
+  cluster.on_answer = [&](const PartitionReplica&, AckLevel, Offset, Offset, LeaderEpoch,
+                          ReplicaError error) {
     if (error != ReplicaError::none) refused = error;
   };
   for (const AppendedRange& range : ranges) {
     live_leader(store, fmt::format("{}-{}", topic, range.partition)).took(range.first, range.last, level);
   }
   const auto waiting = [&](std::int32_t partition) {
-    const Replica* leader = cluster.true_leader(fmt::format("{}-{}", topic, partition));
+    const PartitionReplica* leader = cluster.true_leader(fmt::format("{}-{}", topic, partition));
     return leader != nullptr && !leader->memory().pending.empty();
   };
   std::int64_t left = timeout_ms;
@@ -65,7 +66,7 @@ void replicate_appended(Store& store, const std::string& topic, const std::vecto
     waits = false;
     for (const AppendedRange& range : ranges) {
       const std::string name = fmt::format("{}-{}", topic, range.partition);
-      Replica* leader = cluster.true_leader(name);
+      PartitionReplica* leader = cluster.true_leader(name);
       // A follower takes a limited amount at a time, and its next fetch says that it has it.
       Offset before(-1);
       while (waiting(range.partition) && leader != nullptr && leader->high_watermark() != before) {

@@ -101,20 +101,20 @@ class Campaign {
         context_.out.write({text.data(), text.size()});
       };
     }
-    const History history = run_history(history_);
+    const SimHistory history = run_history(history_);
     steps_ += static_cast<std::int64_t>(history.steps.size());
     if (history.violation) {
       if (failed_++ == 0) first_failed_ = seed;
     }
     if (context_.json || history.violation) print_seed(history);
     if (history.violation && failed_ <= options_.shrink) {
-      const History shrunk = shrink_history(history, kShrinkMs);
+      const SimHistory shrunk = shrink_history(history, kShrinkMs);
       const std::string text = scenario_text(shrunk);
       context_.out.write(text);
     }
   }
 
-  void print_seed(const History& history) {
+  void print_seed(const SimHistory& history) {
     if (!context_.json) {
       context_.out.write(fmt::format("seed {}: step {}: {} {}\n", history.seed, history.steps.size(),
                                      history.violation->invariant, history.violation->what));

@@ -40,7 +40,7 @@ void print_replicas(Cluster& cluster, const std::string& partition, Context& con
     if (context.json) {
       JsonLine(text)
           .text("topic", name.topic)
-          .number("partition", name.number)
+          .number("partition", name.partition.value())
           .number("broker", id)
           .text("role", leads ? "leader" : "follower")
           .boolean("alive", up)
@@ -73,7 +73,7 @@ int run_rounds(const ReplicateSimOptions& options, Context& context) {
     ScenarioRun run(cluster, name.topic);
     for (const std::string& line : options.steps) {
       Step step;
-      step.partition = name.number;
+      step.partition = name.partition.value();
       if (const auto problem = parse_step(line, step))
         throw Error(ErrorCode::invalid_request, fmt::format("--step '{}': {}", line, *problem));
       if (step.op == Op::config)
@@ -215,7 +215,7 @@ int run_scenario(const ReplicateSimOptions& options, Context& context) {
   if (context.directory_given && is_cluster(context.fs, context.directory)) {
     ClusterSession session = ClusterSession::open(context);
     if (session.cluster().image().topic("t") == nullptr)
-      session.cluster().create_topic({"t", config.partitions, config.replicas, config.format, {}});
+      session.cluster().create_topic({"t", config.partitions, config.replicas, config.format, {}, config.assignment});
     session.cluster().on_event(note_event);
     ScenarioRun run(session.cluster(), "t", config.controllers);
     run_steps(scenario, file, run, events, context, session.cluster().steps);
@@ -228,7 +228,7 @@ int run_scenario(const ReplicateSimOptions& options, Context& context) {
   made.sync = SyncPolicy::never;
   Cluster cluster(context.fs, directory.path(), config.cluster, made);
   cluster.make({});
-  cluster.create_topic({"t", config.partitions, config.replicas, config.format, {}});
+  cluster.create_topic({"t", config.partitions, config.replicas, config.format, {}, config.assignment});
   cluster.propagate(config.propagate);
   cluster.on_event(note_event);
   ScenarioRun run(cluster, "t", config.controllers);

@@ -91,13 +91,14 @@ Broker& Cluster::broker(BrokerId id) {
 
 const PartitionRegistration& Cluster::partition(const std::string& name) const {
   const TopicPartition split = split_topic_partition(name);
-  if (const PartitionRegistration* state = image().partition(split.topic, split.number)) return *state;
+  if (const PartitionRegistration* state = image().partition(split.topic, split.partition.value()))
+    return *state;
   throw Error(ErrorCode::unknown_topic_or_partition,
               fmt::format("there is no partition '{}' in the cluster", name))
       .at(directory_);
 }
 
-const ReplicaSettings& Cluster::settings(const Replica& replica) const {
+const ReplicaSettings& Cluster::settings(const PartitionReplica& replica) const {
   return replica_settings_.find(replica.partition())->second;
 }
 
@@ -133,8 +134,8 @@ ReplicaSlot& Cluster::make_slot(Broker& of, const std::string& partition, const 
   options.lock_wait = options_.lock_wait;
   options.note = options_.note;
   ReplicaLog log(fs_, join_path(broker_directory(of.id), partition), std::move(options));
-  slot.replica = std::make_unique<Replica>(*this, of.id, partition, split_topic_partition(partition).number,
-                                           std::move(log));
+  slot.replica = std::make_unique<PartitionReplica>(
+      *this, of.id, partition, split_topic_partition(partition).partition.value(), std::move(log));
   return slot;
 }
 
@@ -159,7 +160,7 @@ void Cluster::open_slot(Broker& of, ReplicaSlot& slot) {
   if (slot.replica->leads()) log.begin_epoch(memory.leader_epoch);
 }
 
-Replica* Cluster::replica(BrokerId id, std::string_view partition_name) {
+PartitionReplica* Cluster::replica(BrokerId id, std::string_view partition_name) {
   Broker& of = broker(id);
   const auto found = of.slots.find(partition_name);
   if (found == of.slots.end()) return nullptr;
@@ -167,10 +168,10 @@ Replica* Cluster::replica(BrokerId id, std::string_view partition_name) {
   return found->second.replica.get();
 }
 
-Replica* Cluster::true_leader(std::string_view partition_name) {
+PartitionReplica* Cluster::true_leader(std::string_view partition_name) {
   const PartitionRegistration& state = partition(std::string(partition_name));
   if (state.leader == kNoBroker || !broker(state.leader).up) return nullptr;
-  Replica* leader = replica(state.leader, partition_name);
+  PartitionReplica* leader = replica(state.leader, partition_name);
   if (leader == nullptr || !leader->leads() ||
       leader->memory().leader_epoch != LeaderEpoch(state.leader_epoch))
     return nullptr;
@@ -181,7 +182,7 @@ Counts Cluster::lost(std::string_view partition_name) {
   Counts counts{};
   const PartitionRegistration& state = partition(std::string(partition_name));
   if (state.leader == kNoBroker) return counts;
-  Replica* leader = replica(state.leader, partition_name);
+  PartitionReplica* leader = replica(state.leader, partition_name);
   if (leader == nullptr || !leader->log().is_open()) return counts;
   const auto missing = accounting_.missing(std::string(partition_name), leader->log().epochs(),
                                            leader->log().start(), leader->log().end());
@@ -194,8 +195,8 @@ void Cluster::create_topic(const NewClusterTopic& topic) {
   configs[std::string(kFormatConfig)] = std::string(topic_format_name(topic.format));
   std::vector<BrokerIds> replicas;
   for (std::int32_t i = 0; i < topic.partitions; ++i) {
-    BrokerIds ids;
-    for (std::int32_t k = 0; k < topic.replicas; ++k)
+    BrokerIds ids = i == 0 ? topic.assignment : BrokerIds{};
+    for (std::int32_t k = 0; k < topic.replicas && (i > 0 || topic.assignment.empty()); ++k)
       ids.push_back((i + k) % static_cast<std::int32_t>(brokers_.size()) + 1);
     replicas.push_back(std::move(ids));
   }
@@ -245,13 +246,13 @@ std::vector<std::string> Cluster::delete_topic(const std::string& name) {
 
 // ---- clients
 
-Replica::Appended Cluster::append(std::string_view partition_name, const NewRecord& record, AckLevel level,
-                                  BrokerId to) {
+PartitionReplica::Appended Cluster::append(std::string_view partition_name, const NewRecord& record,
+                                           AckLevel level, BrokerId to) {
   const BrokerId target = to != kNoBroker ? to : partition(std::string(partition_name)).leader;
   if (target == kNoBroker || !broker(target).up) return {ReplicaError::not_leader_or_follower};
-  Replica* leader = replica(target, partition_name);
+  PartitionReplica* leader = replica(target, partition_name);
   if (leader == nullptr) return {ReplicaError::not_leader_or_follower};
-  const Replica::Appended appended = leader->append(record, level);
+  const PartitionReplica::Appended appended = leader->append(record, level);
   if (appended.error == ReplicaError::none && !appended.duplicate) {
     event({.kind = "append",
            .broker = target,
@@ -269,16 +270,16 @@ Replica::Appended Cluster::append(std::string_view partition_name, const NewReco
   return appended;
 }
 
-Replica::Appended Cluster::append_marker(std::string_view partition_name, const EndMarker& marker,
-                                         BrokerId to) {
+PartitionReplica::Appended Cluster::append_marker(std::string_view partition_name, const EndMarker& marker,
+                                                  BrokerId to) {
   const BrokerId target = to != kNoBroker ? to : partition(std::string(partition_name)).leader;
   if (target == kNoBroker || !broker(target).up) return {ReplicaError::not_leader_or_follower};
-  Replica* leader = replica(target, partition_name);
+  PartitionReplica* leader = replica(target, partition_name);
   if (leader == nullptr) return {ReplicaError::not_leader_or_follower};
   return leader->append_marker(marker);
 }
 
-void Cluster::answered(Replica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
+void Cluster::answered(PartitionReplica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
                        ReplicaError error) {
   if (error == ReplicaError::none) accounting_.acked(leader.partition(), level, epoch, first, last);
   event({.kind = error == ReplicaError::none ? "ack" : "nack",
@@ -296,20 +297,20 @@ void Cluster::answered(Replica& leader, AckLevel level, Offset first, Offset las
 std::optional<FetchRequest> Cluster::make_fetch(BrokerId follower, std::string_view partition_name,
                                                 std::int64_t max_records) {
   if (!broker(follower).up) return std::nullopt;
-  Replica* of = replica(follower, partition_name);
+  PartitionReplica* of = replica(follower, partition_name);
   return of == nullptr ? std::nullopt : of->next_fetch(max_records);
 }
 
 std::optional<FetchReply> Cluster::serve_fetch(const FetchRequest& request, std::string_view partition_name) {
   if (!broker(request.leader).up) return std::nullopt;
-  Replica* leader = replica(request.leader, partition_name);
+  PartitionReplica* leader = replica(request.leader, partition_name);
   if (leader == nullptr) return std::nullopt;
   return leader->handle(request);
 }
 
 std::string Cluster::take_reply(FetchReply& reply, std::string_view partition_name) {
   Broker& of = broker(reply.request.follower);
-  Replica* follower = of.up ? replica(of.id, partition_name) : nullptr;
+  PartitionReplica* follower = of.up ? replica(of.id, partition_name) : nullptr;
   if (follower == nullptr) return "dropped";
   // What was sent to an earlier incarnation is not for this one.
   if (rules().broker_epoch && reply.request.broker_epoch != broker_epoch(of.id)) return "dropped";
@@ -353,7 +354,7 @@ void Cluster::round(std::string_view partition_name) {
   for (const BrokerId id : replicas) fetch(id, partition_name);
 }
 
-void Cluster::high_watermark_moved(Replica& replica, Offset from) {
+void Cluster::high_watermark_moved(PartitionReplica& replica, Offset from) {
   event({.kind = "hw",
          .broker = replica.broker(),
          .partition = replica.partition(),
@@ -361,7 +362,7 @@ void Cluster::high_watermark_moved(Replica& replica, Offset from) {
          .to = replica.high_watermark().value()});
 }
 
-void Cluster::truncated(Replica& replica, Offset from, Offset to) {
+void Cluster::truncated(PartitionReplica& replica, Offset from, Offset to) {
   ReplicaSlot& slot = brokers_.at(replica.broker()).slots.find(replica.partition())->second;
   slot.durable = std::min(slot.durable, to);
   slot.checkpointed_hw = std::min(slot.checkpointed_hw, to);
@@ -375,13 +376,13 @@ void Cluster::truncated(Replica& replica, Offset from, Offset to) {
 
 // ---- controller
 
-void Cluster::propose_isr(Replica& leader, const BrokerIds& isr) {
+void Cluster::propose_isr(PartitionReplica& leader, const BrokerIds& isr) {
   if (!linked(leader.broker(), kControllerNode)) return;
   const TopicPartition name = split_topic_partition(leader.partition());
-  controller_.alter_partition(name.topic, name.number, leader.broker(), leader.memory().leader_epoch,
-                              leader.memory().partition_epoch, isr);
+  controller_.alter_partition(name.topic, name.partition.value(), leader.broker(),
+                              leader.memory().leader_epoch, leader.memory().partition_epoch, isr);
   // The answer brings the leader what was decided, whoever else has heard of it.
-  if (!propagate_) leader.learn(*image().partition(name.topic, name.number));
+  if (!propagate_) leader.learn(*image().partition(name.topic, name.partition.value()));
 }
 
 void Cluster::partition_changed(const std::string& topic, std::int32_t number,
@@ -450,7 +451,7 @@ void Cluster::unfence(BrokerId id) {
 ElectionOutcome Cluster::elect(const std::string& partition_name, ElectionKind kind, BrokerId wanted) {
   static_cast<void>(partition(partition_name));
   const TopicPartition name = split_topic_partition(partition_name);
-  return controller_.elect(name.topic, name.number, kind, wanted);
+  return controller_.elect(name.topic, name.partition.value(), kind, wanted);
 }
 
 void Cluster::tick(std::int64_t ms) {

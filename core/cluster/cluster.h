@@ -49,7 +49,7 @@ struct ClusterSettings {
 
 /// A partition's replica on a broker, and what the broker's disk knows of it.
 struct ReplicaSlot {
-  std::unique_ptr<Replica> replica;
+  std::unique_ptr<PartitionReplica> replica;
   /// replication-offset-checkpoint
   Offset checkpointed_hw{0};
   /// Below it everything survives a loss of power (recovery-point-offset-checkpoint).
@@ -79,7 +79,9 @@ struct NewClusterTopic {
   std::int32_t partitions = 1;
   std::int32_t replicas = 3;
   TopicFormat format = TopicFormat::json;
-  ConfigMap configs;
+  ConfigMap configs = {};
+  /// The replicas of partition 0 in their order; those of others go round. Empty: from broker 1 on.
+  BrokerIds assignment = {};
 };
 
 class Cluster final : public ReplicaHost {
@@ -118,9 +120,9 @@ class Cluster final : public ReplicaHost {
   Broker& broker(BrokerId id);
   [[nodiscard]] const PartitionRegistration& partition(const std::string& name) const;
   /// The replica, opened; null if the broker has none of this partition.
-  Replica* replica(BrokerId id, std::string_view partition);
+  PartitionReplica* replica(BrokerId id, std::string_view partition);
   /// The replica that leads by the controller's word and its own, on a live broker; null if there is none.
-  Replica* true_leader(std::string_view partition);
+  PartitionReplica* true_leader(std::string_view partition);
   /// Records acknowledged, by level, that are not in the true leader's log now.
   Counts lost(std::string_view partition);
 
@@ -132,10 +134,10 @@ class Cluster final : public ReplicaHost {
 
   // ---- clients
   /// Appends to the leader, or to `to` if it believes that it leads.
-  Replica::Appended append(std::string_view partition, const NewRecord& record, AckLevel level,
-                           BrokerId to = kNoBroker);
-  Replica::Appended append_marker(std::string_view partition, const struct EndMarker& marker,
-                                  BrokerId to = kNoBroker);
+  PartitionReplica::Appended append(std::string_view partition, const NewRecord& record, AckLevel level,
+                                    BrokerId to = kNoBroker);
+  PartitionReplica::Appended append_marker(std::string_view partition, const struct EndMarker& marker,
+                                           BrokerId to = kNoBroker);
 
   // ---- replication
   enum class Lose : std::uint8_t { nothing, request, reply };
@@ -193,18 +195,18 @@ class Cluster final : public ReplicaHost {
   // ---- ReplicaHost
   [[nodiscard]] std::int64_t now() const override { return now_; }
   [[nodiscard]] const Rules& rules() const override { return settings_.rules; }
-  [[nodiscard]] const ReplicaSettings& settings(const Replica& replica) const override;
+  [[nodiscard]] const ReplicaSettings& settings(const PartitionReplica& replica) const override;
   [[nodiscard]] bool active(BrokerId id) const override { return controller_.active(id); }
   [[nodiscard]] std::int64_t broker_epoch(BrokerId id) const override;
-  void propose_isr(Replica& leader, const BrokerIds& isr) override;
-  void answered(Replica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
+  void propose_isr(PartitionReplica& leader, const BrokerIds& isr) override;
+  void answered(PartitionReplica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
                 ReplicaError error) override;
-  void high_watermark_moved(Replica& replica, Offset from) override;
-  void truncated(Replica& replica, Offset from, Offset to) override;
+  void high_watermark_moved(PartitionReplica& replica, Offset from) override;
+  void truncated(PartitionReplica& replica, Offset from, Offset to) override;
 
   /// Also told of each answer, in order; the simulator's clients live by it.
-  std::function<void(const Replica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
-                     ReplicaError error)>
+  std::function<void(const PartitionReplica& leader, AckLevel level, Offset first, Offset last,
+                     LeaderEpoch epoch, ReplicaError error)>
       on_answer;
 
  private:

@@ -24,7 +24,7 @@ void Cluster::kill(BrokerId id, bool clean, DiskLoss loss) {
   if (!of.up) return;
   of.clean_stop = clean;
   for (auto& [name, slot] : of.slots) {
-    Replica& replica = *slot.replica;
+    PartitionReplica& replica = *slot.replica;
     open_slot(of, slot);
     ReplicaLog& log = replica.log();
     if (clean) {
@@ -55,7 +55,7 @@ void Cluster::start(BrokerId id) {
   of.up = true;
   of.heartbeat_ms = now_;
   for (auto& [name, slot] : of.slots) {
-    Replica& replica = *slot.replica;
+    PartitionReplica& replica = *slot.replica;
     replica.log().set_recovery_point(slot.durable);
     open_slot(of, slot);
     const std::int64_t end = replica.log().end().value();
@@ -123,16 +123,16 @@ void Cluster::retain(std::string_view partition_name, Offset start) {
 
 void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
   const TopicPartition name = split_topic_partition(partition_name);
-  Replica* leader = true_leader(partition_name);
-  Replica* rotten = replica(id, partition_name);
+  PartitionReplica* leader = true_leader(partition_name);
+  PartitionReplica* rotten = replica(id, partition_name);
   if (leader == nullptr || rotten == nullptr || leader == rotten) {
     throw Error(ErrorCode::not_leader_or_follower, "a replica is rebuilt from another one that leads")
         .at(broker_directory(id));
   }
   BrokerIds isr = leader->memory().isr;
   std::erase(isr, id);
-  controller_.alter_partition(name.topic, name.number, leader->broker(), leader->memory().leader_epoch,
-                              leader->memory().partition_epoch, isr);
+  controller_.alter_partition(name.topic, name.partition.value(), leader->broker(),
+                              leader->memory().leader_epoch, leader->memory().partition_epoch, isr);
   rotten->log().restart_at(leader->log().start());
   ReplicaSlot& slot = broker(id).slots.find(partition_name)->second;
   slot.checkpointed_hw = slot.durable = leader->log().start();

@@ -296,7 +296,7 @@ void Cluster::save_checkpoints(const Broker& of) {
   std::vector<OffsetCheckpointEntry> high_watermarks, recovery_points, starts;
   for (const auto& [name, slot] : of.slots) {
     const TopicPartition split = split_topic_partition(name);
-    const PartitionId number(split.number);
+    const PartitionId number(split.partition.value());
     high_watermarks.push_back({split.topic, number, slot.checkpointed_hw});
     recovery_points.push_back({split.topic, number, slot.durable});
     const Offset start = slot.replica->log().start();

@@ -70,19 +70,6 @@ bool Controller::change(const std::string& topic, std::int32_t number,
   return true;
 }
 
-// Who is struck out of the ELR alone has no seat that a leader could count on: the partition epoch stays as
-// it is, so the leader's next proposal is not refused for it (replication.md S09, S24).
-bool Controller::strike_from_elr(const TopicState& topic, std::int32_t number, BrokerId id) {
-  PartitionRegistration state = topic.partitions[static_cast<std::size_t>(number)];
-  if (holds(state.isr, id) || !holds(state.elr, id)) return false;
-  const PartitionRegistration before = state;
-  std::erase(state.elr, id);
-  std::vector<Uuid> directories(state.replicas.size());
-  write({partition_record(topic.id, number, state, directories)});
-  if (on_change) on_change(topic.name, number, before, state, false);
-  return true;
-}
-
 void Controller::leave_isrs(BrokerId id, bool unclean_stop) {
   for (const auto& [name, topic] : image_.topics) {
     for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
@@ -92,7 +79,6 @@ void Controller::leave_isrs(BrokerId id, bool unclean_stop) {
       request.isr = partition.isr;
       std::erase(*request.isr, id);
       if (unclean_stop) request.unclean_stops = {id};
-      if (unclean_stop && strike_from_elr(topic, static_cast<std::int32_t>(i), id)) continue;
       change(name, static_cast<std::int32_t>(i), request);
     }
   }

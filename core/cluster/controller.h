@@ -82,7 +82,6 @@ class Controller {
   void write(const std::vector<MetadataRecord>& records);
   bool change(const std::string& topic, std::int32_t number, const PartitionChangeRequest& request);
   void leave_isrs(BrokerId id, bool unclean_stop);
-  bool strike_from_elr(const TopicState& topic, std::int32_t number, BrokerId id);
   void try_leaderless();
   [[nodiscard]] ElectionRules rules_of(const TopicState& topic, const PartitionRegistration& partition) const;
 

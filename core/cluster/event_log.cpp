@@ -24,7 +24,7 @@ std::string string_json(std::string_view text) {
 
 /// Of a replica: its log's end and epochs, its high watermark, whether it is up.
 std::string replica_json(Cluster& cluster, BrokerId id, const std::string& partition) {
-  Replica* replica = cluster.replica(id, partition);
+  PartitionReplica* replica = cluster.replica(id, partition);
   if (replica == nullptr) return "{}";
   std::string epochs = "[";
   if (replica->log().is_open()) {
@@ -81,7 +81,7 @@ std::uint64_t state_hash(Cluster& cluster) {
       mix(-1);
       for (const BrokerId id : state.elr) mix(id);
       for (const BrokerId id : state.replicas) {
-        Replica* replica = cluster.replica(id, fmt::format("{}-{}", name, i));
+        PartitionReplica* replica = cluster.replica(id, fmt::format("{}-{}", name, i));
         if (replica == nullptr) continue;
         mix(cluster.broker(id).up ? 1 : 0);
         mix(replica->high_watermark().value());
@@ -103,7 +103,7 @@ void append_step_line(TextBuffer& to, Cluster& cluster, const StepReport& report
   const PartitionRegistration* state = nullptr;
   if (!report.partition.empty()) {
     const TopicPartition name = split_topic_partition(report.partition);
-    state = cluster.image().partition(name.topic, name.number);
+    state = cluster.image().partition(name.topic, name.partition.value());
   }
   if (state != nullptr) {
     lost = cluster.lost(report.partition);

@@ -32,7 +32,7 @@ Offset common_end(const ReplicaLook& a, const ReplicaLook& b) {
 
 ReplicaLook look_at_replica(Cluster& cluster, BrokerId id, const std::string& partition) {
   ReplicaLook look;
-  Replica* replica = cluster.replica(id, partition);
+  PartitionReplica* replica = cluster.replica(id, partition);
   if (replica == nullptr) return look;
   look.high_watermark = replica->high_watermark();
   if (replica->log().is_open()) {
@@ -56,7 +56,7 @@ ReplicaLook look_at_replica(Cluster& cluster, BrokerId id, const std::string& pa
 Offset committed_end(Cluster& cluster, const std::string& partition) {
   Offset end(0);
   for (const BrokerId id : cluster.partition(partition).replicas) {
-    const Replica* replica = cluster.replica(id, partition);
+    const PartitionReplica* replica = cluster.replica(id, partition);
     if (replica != nullptr) end = std::max(end, replica->high_watermark());
   }
   const auto acked = cluster.accounting().partitions().find(partition);

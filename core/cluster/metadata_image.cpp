@@ -24,10 +24,10 @@ BrokerIds ids_or_empty(const SchemaValue* value) {
 
 TopicPartition split_topic_partition(std::string_view name) {
   const std::size_t dash = name.rfind('-');
-  TopicPartition split{std::string(name.substr(0, dash)), 0};
+  std::int32_t number = 0;
   if (dash != std::string_view::npos)
-    std::from_chars(name.data() + dash + 1, name.data() + name.size(), split.number);
-  return split;
+    std::from_chars(name.data() + dash + 1, name.data() + name.size(), number);
+  return {std::string(name.substr(0, dash)), PartitionId(number)};
 }
 
 const TopicState* MetadataImage::topic(std::string_view name) const {

@@ -11,6 +11,7 @@
 #include "core/cluster/partition_state.h"
 #include "core/format/fault.h"
 #include "core/format/internal_record.h"
+#include "core/group/topic_partition.h"
 
 namespace tk {
 
@@ -56,10 +57,6 @@ class MetadataImage {
 };
 
 /// Splits "orders-0". The name is known to be one.
-struct TopicPartition {
-  std::string topic;
-  std::int32_t number = 0;
-};
 TopicPartition split_topic_partition(std::string_view name);
 
 /// One record for the metadata log.

@@ -15,7 +15,7 @@
 
 namespace tk {
 
-class Replica;
+class PartitionReplica;
 
 /// How replicas of a partition behave.
 struct ReplicaSettings {
@@ -39,18 +39,18 @@ class ReplicaHost {
   virtual ~ReplicaHost() = default;
   [[nodiscard]] virtual std::int64_t now() const = 0;
   [[nodiscard]] virtual const Rules& rules() const = 0;
-  [[nodiscard]] virtual const ReplicaSettings& settings(const Replica& replica) const = 0;
+  [[nodiscard]] virtual const ReplicaSettings& settings(const PartitionReplica& replica) const = 0;
   /// True if the broker may be in an ISR: not fenced, not shutting down.
   [[nodiscard]] virtual bool active(BrokerId id) const = 0;
   /// Of the broker's last registration.
   [[nodiscard]] virtual std::int64_t broker_epoch(BrokerId id) const = 0;
   /// AlterPartition: proposes an ISR to the controller; what comes of it arrives by learn().
-  virtual void propose_isr(Replica& leader, const BrokerIds& isr) = 0;
+  virtual void propose_isr(PartitionReplica& leader, const BrokerIds& isr) = 0;
   /// Records [first, last] are answered with success (`error` none), or as told.
-  virtual void answered(Replica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
-                        ReplicaError error) = 0;
-  virtual void high_watermark_moved(Replica& replica, Offset from) = 0;
-  virtual void truncated(Replica& replica, Offset from, Offset to) = 0;
+  virtual void answered(PartitionReplica& leader, AckLevel level, Offset first, Offset last,
+                        LeaderEpoch epoch, ReplicaError error) = 0;
+  virtual void high_watermark_moved(PartitionReplica& replica, Offset from) = 0;
+  virtual void truncated(PartitionReplica& replica, Offset from, Offset to) = 0;
 };
 
 enum class ReplicaRole : std::uint8_t { none, leader, follower };
@@ -88,9 +88,10 @@ struct ReplicaMemory {
   std::vector<PendingAck> pending;
 };
 
-class Replica {
+class PartitionReplica {
  public:
-  Replica(ReplicaHost& host, BrokerId broker, std::string partition, std::int32_t number, ReplicaLog log)
+  PartitionReplica(ReplicaHost& host, BrokerId broker, std::string partition, std::int32_t number,
+                   ReplicaLog log)
       : host_(host),
         broker_(broker),
         partition_(std::move(partition)),

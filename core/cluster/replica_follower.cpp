@@ -44,22 +44,22 @@ std::string_view ack_level_name(AckLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
-void Replica::set_high_watermark(Offset to) {
+void PartitionReplica::set_high_watermark(Offset to) {
   const Offset from = memory_.high_watermark;
   if (from == to) return;
   memory_.high_watermark = to;
   host_.high_watermark_moved(*this, from);
 }
 
-void Replica::settle_high_watermark(Offset checkpointed) {
+void PartitionReplica::settle_high_watermark(Offset checkpointed) {
   memory_.high_watermark = std::max(std::min(checkpointed, log_.end()), log_.start());
 }
 
-Offset Replica::last_stable_offset() {
+Offset PartitionReplica::last_stable_offset() {
   return std::min(memory_.high_watermark, log_.first_unstable());
 }
 
-void Replica::learn(const PartitionRegistration& state) {
+void PartitionReplica::learn(const PartitionRegistration& state) {
   if (state.partition_epoch < memory_.partition_epoch) return;
   const bool was_leader = leads();
   const bool new_epoch = LeaderEpoch(state.leader_epoch) > memory_.leader_epoch;
@@ -78,7 +78,7 @@ void Replica::learn(const PartitionRegistration& state) {
   }
 }
 
-void Replica::become_follower() {
+void PartitionReplica::become_follower() {
   for (const PendingAck& pending : memory_.pending) {
     host_.answered(*this, AckLevel::all, pending.first, pending.last, pending.epoch,
                    ReplicaError::not_leader_or_follower);
@@ -94,7 +94,7 @@ void Replica::become_follower() {
       mode == Truncation::kip101 || mode == Truncation::kip279 || mode == Truncation::kip320;
 }
 
-std::optional<FetchRequest> Replica::next_fetch(std::int64_t max_records) const {
+std::optional<FetchRequest> PartitionReplica::next_fetch(std::int64_t max_records) const {
   if (memory_.role != ReplicaRole::follower || memory_.leader == kNoBroker) return std::nullopt;
   FetchRequest request;
   request.follower = broker_;
@@ -110,7 +110,7 @@ std::optional<FetchRequest> Replica::next_fetch(std::int64_t max_records) const 
   return request;
 }
 
-std::int64_t Replica::truncate(Offset to) {
+std::int64_t PartitionReplica::truncate(Offset to) {
   const Offset before = log_.end();
   const std::int64_t gone = log_.truncate(to);
   if (gone > 0) host_.truncated(*this, before, log_.end());
@@ -118,7 +118,7 @@ std::int64_t Replica::truncate(Offset to) {
   return gone;
 }
 
-std::string Replica::take(FetchReply& reply) {
+std::string PartitionReplica::take(FetchReply& reply) {
   // Whatever happened to the log meanwhile, the reply speaks of another one.
   if (memory_.role != ReplicaRole::follower || reply.request.leader_epoch != memory_.leader_epoch ||
       reply.request.offset != log_.end())
@@ -135,7 +135,7 @@ std::string Replica::take(FetchReply& reply) {
 }
 
 // KIP-101 and KIP-279: where this log and the leader's part, as far as one answer tells.
-std::string Replica::take_end(const FetchReply& reply) {
+std::string PartitionReplica::take_end(const FetchReply& reply) {
   const Truncation mode = host_.settings(*this).truncation;
   if (mode == Truncation::kip101) {
     memory_.asks_end_of_epoch = false;
@@ -162,7 +162,7 @@ std::string Replica::take_end(const FetchReply& reply) {
                      gone);
 }
 
-std::string Replica::take_out_of_range(const FetchReply& reply) {
+std::string PartitionReplica::take_out_of_range(const FetchReply& reply) {
   if (reply.log_end < log_.end())
     return fmt::format("OFFSET_OUT_OF_RANGE truncated {}", truncate(reply.log_end));
   if (reply.log_start <= log_.end()) return "OFFSET_OUT_OF_RANGE";

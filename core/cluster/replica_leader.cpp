@@ -5,15 +5,15 @@
 
 namespace tk {
 
-std::int32_t Replica::min_isr() const {
+std::int32_t PartitionReplica::min_isr() const {
   return host_.rules().min_isr ? host_.settings(*this).effective_min_isr : 1;
 }
 
-bool Replica::refuses(AckLevel level) const {
+bool PartitionReplica::refuses(AckLevel level) const {
   return level == AckLevel::all && static_cast<std::int32_t>(memory_.isr.size()) < min_isr();
 }
 
-void Replica::become_leader(const PartitionRegistration& state, bool was_leader) {
+void PartitionReplica::become_leader(const PartitionRegistration& state, bool was_leader) {
   const std::int64_t now = host_.now();
   const auto in_isr = [&](BrokerId id) { return holds(state.isr, id); };
   if (!was_leader) memory_.followers.clear();
@@ -34,7 +34,7 @@ void Replica::become_leader(const PartitionRegistration& state, bool was_leader)
   advance_high_watermark();
 }
 
-Replica::Appended Replica::append(const NewRecord& record, AckLevel level) {
+PartitionReplica::Appended PartitionReplica::append(const NewRecord& record, AckLevel level) {
   if (!leads()) return {ReplicaError::not_leader_or_follower};
   if (refuses(level)) return {ReplicaError::not_enough_replicas};
   if (record.producer != kNoProducerId) {
@@ -60,7 +60,7 @@ Replica::Appended Replica::append(const NewRecord& record, AckLevel level) {
   return {ReplicaError::none, at, at};
 }
 
-Replica::Appended Replica::append_marker(const EndMarker& marker) {
+PartitionReplica::Appended PartitionReplica::append_marker(const EndMarker& marker) {
   if (!leads()) return {ReplicaError::not_leader_or_follower};
   const ProducerEntry* known = log_.producers().find(marker.producer);
   if (known != nullptr && marker.epoch < known->epoch && host_.rules().producer_epoch)
@@ -72,7 +72,7 @@ Replica::Appended Replica::append_marker(const EndMarker& marker) {
   return {ReplicaError::none, at, at};
 }
 
-void Replica::took(Offset first, Offset last, AckLevel level) {
+void PartitionReplica::took(Offset first, Offset last, AckLevel level) {
   if (host_.settings(*this).flush_each) log_.force();
   if (level == AckLevel::all) {
     memory_.pending.push_back({first, last, memory_.leader_epoch});
@@ -83,14 +83,14 @@ void Replica::took(Offset first, Offset last, AckLevel level) {
 }
 
 // A follower counts while it is in the maximal ISR, or has caught up and may join.
-bool Replica::counts(BrokerId id, const FollowerView& view) const {
+bool PartitionReplica::counts(BrokerId id, const FollowerView& view) const {
   const std::int64_t lag = host_.settings(*this).lag_ms;
   const bool recent = view.log_end == log_.end() || host_.now() - view.caught_up_ms <= lag;
   if (holds(memory_.isr, id)) return recent || host_.rules().isr_shrink_before_ack;
   return host_.now() - view.caught_up_ms <= lag && host_.active(id);
 }
 
-void Replica::advance_high_watermark() {
+void PartitionReplica::advance_high_watermark() {
   if (!leads()) return;
   const auto isr_size = static_cast<std::int32_t>(memory_.isr.size());
   if (host_.settings(*this).strict_hw && isr_size < min_isr()) return;
@@ -104,7 +104,7 @@ void Replica::advance_high_watermark() {
   answer_pending();
 }
 
-void Replica::answer_pending() {
+void PartitionReplica::answer_pending() {
   const bool enough = static_cast<std::int32_t>(memory_.isr.size()) >= min_isr();
   std::vector<PendingAck> done;
   std::erase_if(memory_.pending, [&](const PendingAck& pending) {
@@ -118,7 +118,7 @@ void Replica::answer_pending() {
   }
 }
 
-FetchReply Replica::handle(const FetchRequest& request) {
+FetchReply PartitionReplica::handle(const FetchRequest& request) {
   FetchReply reply;
   reply.request = request;
   const auto refuse = [&](ReplicaError error) {
@@ -165,7 +165,7 @@ FetchReply Replica::handle(const FetchRequest& request) {
   return reply;
 }
 
-void Replica::note_fetch(const FetchRequest& request) {
+void PartitionReplica::note_fetch(const FetchRequest& request) {
   const std::int64_t now = host_.now();
   FollowerView& view = memory_.followers[request.follower];
   if (request.offset >= log_.end()) {
@@ -179,7 +179,7 @@ void Replica::note_fetch(const FetchRequest& request) {
   view.broker_epoch = request.broker_epoch;
 }
 
-void Replica::maybe_expand_isr(const FetchRequest& request) {
+void PartitionReplica::maybe_expand_isr(const FetchRequest& request) {
   if (holds(memory_.isr, request.follower) || !host_.active(request.follower)) return;
   if (request.offset < memory_.high_watermark) return;
   const Truncation mode = host_.settings(*this).truncation;
@@ -190,7 +190,7 @@ void Replica::maybe_expand_isr(const FetchRequest& request) {
   host_.propose_isr(*this, isr);
 }
 
-void Replica::check_isr() {
+void PartitionReplica::check_isr() {
   if (!leads()) return;
   BrokerIds stay;
   for (const BrokerId id : memory_.isr) {

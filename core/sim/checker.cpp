@@ -97,7 +97,7 @@ void Checker::check_producer(const Step& step, std::size_t from) {
     while (record.sequence >= 0 && sequence != record.sequence) sequence = record.sequence;
     const std::string name = run_.partition_name(record.partition);
     const BrokerId leader = step.to != kNoBroker ? step.to : run_.cluster().partition(name).leader;
-    Replica* replica = run_.cluster().replica(leader, name);
+    PartitionReplica* replica = run_.cluster().replica(leader, name);
     const Produced* before = nullptr;
     for (auto at = produced.rbegin(); at != produced.rend() && before == nullptr; ++at) {
       if (at->partition != record.partition || at->offset >= record.offset) continue;
@@ -123,7 +123,7 @@ void Checker::check_read() {
   if (!run_.last_read()) return;
   const ReadResult& read = *run_.last_read();
   Watched& partition = partitions_[static_cast<std::size_t>(read.partition)];
-  Replica* replica = run_.cluster().replica(read.from, partition.name);
+  PartitionReplica* replica = run_.cluster().replica(read.from, partition.name);
   if (replica == nullptr) return;
   if (read.limit > replica->high_watermark())
     fail("R8", fmt::format("a consumer read up to {}, the high watermark is {}", read.limit.value(),
@@ -158,7 +158,7 @@ Offset Checker::part_at(const LogShape& a, const LogShape& b, Offset below) {
 
 Checker::LogShape Checker::shape_of(BrokerId id, const std::string& name) {
   LogShape shape;
-  Replica* replica = run_.cluster().replica(id, name);
+  PartitionReplica* replica = run_.cluster().replica(id, name);
   if (replica == nullptr || !replica->log().is_open()) return shape;
   shape.there = true;
   shape.start = replica->log().start();
@@ -216,7 +216,7 @@ void Checker::check_controller(Watched& partition, const PartitionRegistration& 
 // R2, R3, R4, R7
 void Checker::check_leader(Watched& partition, const PartitionRegistration& state) {
   for (const auto& [id, shape] : partition.shapes) {
-    Replica* replica = shape.there ? run_.cluster().replica(id, partition.name) : nullptr;
+    PartitionReplica* replica = shape.there ? run_.cluster().replica(id, partition.name) : nullptr;
     if (replica == nullptr || !replica->leads()) {
       partition.led.erase(id);
       continue;
@@ -228,7 +228,7 @@ void Checker::check_leader(Watched& partition, const PartitionRegistration& stat
     epoch = replica->memory().leader_epoch;
     mark = shape.high_watermark;
   }
-  Replica* leader = run_.cluster().true_leader(partition.name);
+  PartitionReplica* leader = run_.cluster().true_leader(partition.name);
   if (leader == nullptr) return;
   const LogShape& log = partition.shapes[leader->broker()];
   LogShape committed{true, Offset(0), partition.committed_end, partition.committed_end,
@@ -294,7 +294,8 @@ void Checker::check_pairs(Watched& partition) {
                                           b->first, part.value(), entry.start.value()));
         }
       }
-      // After a loss that is allowed a replica may know a high watermark of what is gone, till it has followed.
+      // After a loss that is allowed a replica may know a high watermark of what is gone, till it has
+      // followed.
       const BrokerIds& isr = run_.cluster().partition(partition.name).isr;
       const bool must_agree = !loss_allowed_ || (holds(isr, a->first) && holds(isr, b->first));
       if (must_agree && part < std::min(a->second.high_watermark, b->second.high_watermark))
@@ -307,7 +308,7 @@ void Checker::check_pairs(Watched& partition) {
 // R16: every record is the one that was appended with its offset and epoch, and the epoch entries are those
 // of the records.
 std::optional<Violation> Checker::check_file(const Watched& partition, BrokerId id) {
-  Replica* replica = run_.cluster().replica(id, partition.name);
+  PartitionReplica* replica = run_.cluster().replica(id, partition.name);
   if (replica == nullptr) return std::nullopt;
   const LogValues values = read_log_values(run_.cluster().file_system(), replica->log().directory(),
                                            replica->log().start(), Offset(INT64_MAX));
@@ -344,7 +345,7 @@ std::optional<Violation> Checker::check_files() {
 
 std::optional<Violation> Checker::check_liveness() {
   for (const Watched& partition : partitions_) {
-    Replica* leader = run_.cluster().true_leader(partition.name);
+    PartitionReplica* leader = run_.cluster().true_leader(partition.name);
     if (leader == nullptr)
       return Violation{"R18", partition.name + " has no leader though all brokers are up"};
     if (leader->high_watermark() != leader->log().end())

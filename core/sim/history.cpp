@@ -64,7 +64,7 @@ class World {
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] ScenarioRun& run() { return *run_; }
 
-  void count(History& history) {
+  void count(SimHistory& history) {
     history.acked = cluster_.accounting().acked_counts();
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(cluster_.image().topic(kTopic)->partitions.size());
          ++i) {
@@ -116,9 +116,9 @@ std::optional<Faults> parse_faults(const std::vector<std::string>& names) {
   return faults;
 }
 
-History run_history(const HistoryOptions& options) {
+SimHistory run_history(const HistoryOptions& options) {
   Schedule schedule(options);
-  History history;
+  SimHistory history;
   history.seed = options.seed;
   history.config = schedule.config();
   World world(history.config, options.seed, options.on_event);
@@ -136,8 +136,8 @@ History run_history(const HistoryOptions& options) {
   return history;
 }
 
-History replay_history(const ScenarioConfig& config, const std::vector<Step>& steps, std::uint64_t seed) {
-  History history;
+SimHistory replay_history(const ScenarioConfig& config, const std::vector<Step>& steps, std::uint64_t seed) {
+  SimHistory history;
   history.seed = seed;
   history.config = config;
   World world(config, seed, {});
@@ -156,10 +156,10 @@ namespace {
 /// Fewer and smaller steps for as long as the same invariant breaks.
 class Shrinker {
  public:
-  Shrinker(const History& found, std::int64_t budget_ms)
+  Shrinker(const SimHistory& found, std::int64_t budget_ms)
       : best_(found), end_ms_(monotonic_ms() + budget_ms) {}
 
-  History run() {
+  SimHistory run() {
     // All steps up to the violation are there; whole chunks go first, then single steps.
     for (std::size_t chunk = best_.steps.size() / 2; chunk >= 1; chunk = chunk == 1 ? 0 : chunk / 2) {
       bool again = true;
@@ -186,7 +186,7 @@ class Shrinker {
   [[nodiscard]] bool has_time() const { return monotonic_ms() < end_ms_; }
 
   bool try_steps(const std::vector<Step>& steps) {
-    History tried = replay_history(best_.config, steps, best_.seed);
+    SimHistory tried = replay_history(best_.config, steps, best_.seed);
     if (!tried.violation || tried.violation->invariant != best_.violation->invariant) return false;
     best_ = std::move(tried);
     return true;
@@ -211,17 +211,17 @@ class Shrinker {
     }
   }
 
-  History best_;
+  SimHistory best_;
   std::int64_t end_ms_;
 };
 
 }  // namespace
 
-History shrink_history(const History& found, std::int64_t budget_ms) {
+SimHistory shrink_history(const SimHistory& found, std::int64_t budget_ms) {
   return Shrinker(found, budget_ms).run();
 }
 
-std::string scenario_text(const History& history) {
+std::string scenario_text(const SimHistory& history) {
   const ScenarioConfig& config = history.config;
   const auto on = [](bool value) { return value ? "on" : "off"; };
   std::string text = fmt::format("# seed {}", history.seed);

@@ -44,7 +44,7 @@ struct HistoryOptions {
   std::function<void(const ClusterEvent&)> on_event;
 };
 
-struct History {
+struct SimHistory {
   std::uint64_t seed = 0;
   /// What the `config` line of the scenario says.
   ScenarioConfig config;
@@ -55,12 +55,12 @@ struct History {
 };
 
 /// Runs the history of a seed up to its first violation.
-History run_history(const HistoryOptions& options);
+SimHistory run_history(const HistoryOptions& options);
 /// Runs given steps; the history ends with the first violation, if there is one.
-History replay_history(const ScenarioConfig& config, const std::vector<Step>& steps, std::uint64_t seed);
+SimHistory replay_history(const ScenarioConfig& config, const std::vector<Step>& steps, std::uint64_t seed);
 /// A history, as short as can be found within `budget_ms`, that breaks the same invariant.
-History shrink_history(const History& found, std::int64_t budget_ms);
+SimHistory shrink_history(const SimHistory& found, std::int64_t budget_ms);
 /// The history as a scenario file, with what it breaks as the last line.
-std::string scenario_text(const History& history);
+std::string scenario_text(const SimHistory& history);
 
 }  // namespace tk

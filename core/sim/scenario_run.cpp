@@ -221,13 +221,13 @@ ScenarioRun::Outcome ScenarioRun::append(const Step& step) {
     const std::size_t place = sent_.size();
     // Known before the answer, which may come at once.
     BrokerId target = step.to != kNoBroker ? step.to : cluster_.partition(name).leader;
-    Replica* leader = cluster_.brokers().contains(target) && cluster_.brokers().at(target).up
-                          ? cluster_.replica(target, name)
-                          : nullptr;
+    PartitionReplica* leader = cluster_.brokers().contains(target) && cluster_.brokers().at(target).up
+                                   ? cluster_.replica(target, name)
+                                   : nullptr;
     if (leader != nullptr && leader->leads())
       sent_.push_back(
           {value, step.partition, leader->log().end(), leader->memory().leader_epoch, {}, record.sequence});
-    const Replica::Appended appended = cluster_.append(name, record, step.acks, step.to);
+    const PartitionReplica::Appended appended = cluster_.append(name, record, step.acks, step.to);
     if (appended.error != ReplicaError::none || appended.duplicate) sent_.resize(place);
     if (!reply.empty()) reply += " ";
     reply += appended.error == ReplicaError::none ? std::to_string(appended.first.value())
@@ -240,7 +240,7 @@ ScenarioRun::Outcome ScenarioRun::append(const Step& step) {
   return done(std::move(reply));
 }
 
-void ScenarioRun::answered(const Replica& leader, AckLevel level, Offset first, Offset last,
+void ScenarioRun::answered(const PartitionReplica& leader, AckLevel level, Offset first, Offset last,
                            LeaderEpoch epoch, ReplicaError error) {
   if (error != ReplicaError::none) return;
   for (auto sent = sent_.rbegin(); sent != sent_.rend(); ++sent) {
@@ -258,7 +258,7 @@ ScenarioRun::Outcome ScenarioRun::read(const Step& step) {
   const BrokerId target = step.to != kNoBroker ? step.to : cluster_.partition(name).leader;
   if (!cluster_.brokers().contains(target) || !cluster_.brokers().at(target).up)
     return done("LEADER_NOT_AVAILABLE");
-  Replica* replica = cluster_.replica(target, name);
+  PartitionReplica* replica = cluster_.replica(target, name);
   if (replica == nullptr) return done("NOT_LEADER_OR_FOLLOWER");
   Offset from = Offset(std::max<std::int64_t>(step.from, 0));
   if (step.from < 0 && !step.group.empty()) from = group_offsets_[step.group];
@@ -292,7 +292,8 @@ ScenarioRun::Outcome ScenarioRun::transaction(const Step& step) {
     marker.commit = step.words.front() == "commit";
     marker.timestamp = cluster_.now();
     marker.coordinator_epoch = step.coordinator;
-    const Replica::Appended appended = cluster_.append_marker(partition_name(number), marker, step.to);
+    const PartitionReplica::Appended appended =
+        cluster_.append_marker(partition_name(number), marker, step.to);
     if (!reply.empty()) reply += " ";
     reply += appended.error == ReplicaError::none ? std::to_string(appended.first.value())
                                                   : std::string(replica_error_name(appended.error));
@@ -388,7 +389,7 @@ std::vector<std::string> ScenarioRun::lost_values(std::int32_t partition, AckLev
   const std::string name = partition_name(partition);
   const BrokerId leader = cluster_.partition(name).leader;
   if (leader == kNoBroker) return lost;
-  Replica* replica = cluster_.replica(leader, name);
+  PartitionReplica* replica = cluster_.replica(leader, name);
   const LogValues values =
       read_log_values(cluster_.file_system(), replica->log().directory(), Offset(0), Offset(INT64_MAX));
   const Offset start = replica->log().is_open() ? replica->log().start() : values.start;
@@ -407,7 +408,7 @@ ScenarioRun::Outcome ScenarioRun::expect_log(const Step& step) {
   const auto id = static_cast<BrokerId>(step.n);
   if (!cluster_.brokers().contains(id)) return {{}, false, fmt::format("there is no replica {}", id), {}};
   const std::string name = partition_name(step.partition);
-  Replica* replica = cluster_.replica(id, name);
+  PartitionReplica* replica = cluster_.replica(id, name);
   if (replica == nullptr) return {{}, false, fmt::format("there is no replica {} of {}", id, name), {}};
   const std::string& directory = replica->log().directory();
   const LogValues values =

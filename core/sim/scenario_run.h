@@ -36,7 +36,7 @@ class ScenarioRun {
   /// `topic`: of the steps; it exists.
   ScenarioRun(Cluster& cluster, std::string topic, std::int32_t controllers = 3)
       : cluster_(cluster), topic_(std::move(topic)), controllers_(controllers) {
-    cluster_.on_answer = [this](const Replica& leader, AckLevel level, Offset first, Offset last,
+    cluster_.on_answer = [this](const PartitionReplica& leader, AckLevel level, Offset first, Offset last,
                                 LeaderEpoch epoch,
                                 ReplicaError error) { answered(leader, level, first, last, epoch, error); };
   }
@@ -84,7 +84,7 @@ class ScenarioRun {
   Outcome expect_leader(const Step& step);
   Outcome expect_lost(const Step& step);
   Outcome expect_logs(const Step& step);
-  void answered(const Replica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
+  void answered(const PartitionReplica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
                 ReplicaError error);
 
   Cluster& cluster_;

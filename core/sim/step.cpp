@@ -512,6 +512,16 @@ std::optional<std::string> apply_config(const std::vector<std::pair<std::string,
       problem = set_number(to.cluster.lag_ms, 0, INT64_MAX / 4);
     } else if (key == "session.ms") {
       problem = set_number(to.cluster.session_ms, 1, INT64_MAX / 4);
+    } else if (key == "assign") {
+      for (const std::string_view id : split(value, ",")) {
+        const auto broker = parse_int(id);
+        if (!broker || *broker < 1 || *broker > to.replicas ||
+            holds(to.assignment, static_cast<BrokerId>(*broker)))
+          return fmt::format("config assign is a list of all replicas behind rf, not '{}'", value);
+        to.assignment.push_back(static_cast<BrokerId>(*broker));
+      }
+      if (static_cast<std::int32_t>(to.assignment.size()) != to.replicas)
+        return fmt::format("config assign is a list of all replicas behind rf, not '{}'", value);
     } else if (key == "controllers") {
       problem = set_number(to.controllers, 1, 9);
     } else if (key == "segment.bytes") {

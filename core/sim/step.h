@@ -116,6 +116,8 @@ struct ScenarioConfig {
   std::int64_t segment_bytes = 1073741824;
   /// Voters of the quorum that `quorum` steps drive.
   std::int32_t controllers = 3;
+  /// The replicas in their order; empty: from 1 on.
+  BrokerIds assignment;
   TopicFormat format = TopicFormat::json;
   ClusterSettings cluster;
 };

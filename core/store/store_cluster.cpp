@@ -112,7 +112,7 @@ const TopicInfo& Store::alter_cluster_topic(std::string_view name, std::optional
 std::unique_ptr<PartitionLog> Store::open_cluster_log(const TopicInfo& topic, const PartitionInfo& partition,
                                                       PartitionLog::Options options) {
   const std::string name = fmt::format("{}-{}", topic.name, partition.partition.value());
-  Replica* leader = cluster_->true_leader(name);
+  PartitionReplica* leader = cluster_->true_leader(name);
   if (leader == nullptr) {
     throw Error(ErrorCode::leader_not_available, fmt::format("{} has no live leader", name))
         .at(directory_)

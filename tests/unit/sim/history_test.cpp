@@ -26,7 +26,7 @@ TEST_SUITE("sim.history") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
       HistoryOptions options;
       options.seed = seed;
-      const History history = run_history(options);
+      const SimHistory history = run_history(options);
       if (history.violation)
         FAIL_CHECK("seed " << seed << ": " << history.violation->invariant << " " << history.violation->what);
     }
@@ -37,15 +37,31 @@ TEST_SUITE("sim.history") {
     CHECK(trace_of(7) != trace_of(8));
   }
 
+  TEST_CASE("each rule is missed when it is switched off, within the first thousand seeds") {
+    for (const RuleName& rule : rule_names()) {
+      HistoryOptions options;
+      options.rules.*rule.member = false;
+      SimHistory found;
+      for (options.seed = 1; options.seed <= 1000 && !found.violation; ++options.seed)
+        found = run_history(options);
+      if (found.violation) {
+        MESSAGE(rule.name << ": seed " << found.seed << " step " << found.steps.size() << " "
+                          << found.violation->invariant << " " << found.violation->what);
+      } else {
+        FAIL_CHECK(rule.name << ": no seed finds it");
+      }
+    }
+  }
+
   TEST_CASE(
       "a violation is found without a rule, made short, and the scenario that is printed shows it again") {
     HistoryOptions options;
     options.rules.hw_waits_for_isr = false;
-    History found;
+    SimHistory found;
     for (options.seed = 1; options.seed <= 200 && !found.violation; ++options.seed)
       found = run_history(options);
     REQUIRE(found.violation);
-    const History shrunk = shrink_history(found, 5000);
+    const SimHistory shrunk = shrink_history(found, 5000);
     CHECK(shrunk.steps.size() < 30);
     CHECK(shrunk.violation->invariant == found.violation->invariant);
     const Scenario read = parse_scenario(scenario_text(shrunk));
@@ -55,7 +71,7 @@ TEST_SUITE("sim.history") {
     std::vector<Step> steps = read.steps;
     REQUIRE(steps.back().op == Op::expect_violation);
     steps.pop_back();
-    const History again = replay_history(config, steps, shrunk.seed);
+    const SimHistory again = replay_history(config, steps, shrunk.seed);
     REQUIRE(again.violation);
     CHECK(again.violation->invariant == shrunk.violation->invariant);
   }

@@ -28,7 +28,7 @@ void run_file(const std::string& path, TopicFormat format) {
   options.sync = SyncPolicy::never;
   Cluster cluster(disk, "/cluster", config.cluster, options);
   cluster.make({});
-  cluster.create_topic({"t", config.partitions, config.replicas, format, {}});
+  cluster.create_topic({"t", config.partitions, config.replicas, format, {}, config.assignment});
   ScenarioRun run(cluster, "t");
   Checker checker(run);
   std::set<std::string> expected, seen;
