@@ -57,6 +57,7 @@ void Cluster::start(BrokerId id) {
   for (auto& [name, slot] : of.slots) {
     PartitionReplica& replica = *slot.replica;
     replica.log().set_recovery_point(slot.durable);
+    if (!rules().tail_check && fs_.stat(replica.log().directory())) replica.log().take_torn_tail_for_whole();
     open_slot(of, slot);
     const std::int64_t end = replica.log().end().value();
     replica.settle_high_watermark(slot.checkpointed_hw);

@@ -274,6 +274,30 @@ void ReplicaLog::tear(std::uint64_t bytes) {
   file->truncate(file->size() - std::min(bytes, file->size()));
 }
 
+void ReplicaLog::take_torn_tail_for_whole() {
+  constexpr std::uint64_t most = 1U << 20;
+  const PartitionFiles files = list_partition(fs_, directory_);
+  if (files.segments.empty()) return;
+  const SegmentFile& last = files.segments.back();
+  const ScanRange range{
+      .position = 0, .end = last.size, .segment_base = last.base, .after = last.base - 1, .below = {}};
+  const std::uint64_t from = scan_to_end(fs_, last, range).good_bytes;
+  const auto file = fs_.open(last.log_path, OpenMode::write);
+  if (last.size - from < kBatchHeader || last.size - from > most) return;
+  Buffer batch;
+  batch.resize(static_cast<std::size_t>(last.size - from));
+  file->read_at(from, {batch.data(), batch.size()});
+  const std::int64_t size = std::int64_t{load_be<std::int32_t>(batch.data() + batch_layout::kLength)} + 12;
+  if (size < static_cast<std::int64_t>(batch.size()) || size > static_cast<std::int64_t>(most) ||
+      batch.data()[batch_layout::kMagic] != 2)
+    return;
+  const std::size_t had = batch.size();
+  batch.resize(static_cast<std::size_t>(size));
+  std::fill(batch.data() + had, batch.data() + size, std::uint8_t{0});
+  store_be(batch.data() + batch_layout::kCrc, batch_crc(batch.view()));
+  file->write_at(from, batch.view());
+}
+
 bool ReplicaLog::corrupt(Offset offset, std::size_t byte) {
   const PartitionFiles files = list_partition(fs_, directory_);
   for (auto segment = files.segments.rbegin(); segment != files.segments.rend(); ++segment) {

@@ -96,6 +96,8 @@ class ReplicaLog {
   // What disks do to a log that is closed (replication.md §9).
   /// Cuts the last bytes off the last segment.
   void tear(std::uint64_t bytes);
+  /// What a broker would do that does not look at its log's tail: a torn batch at the end is taken for whole.
+  void take_torn_tail_for_whole();
   /// Overwrites a byte, by its place in the unit that holds `offset`; false if there is none.
   bool corrupt(Offset offset, std::size_t byte);
   /// The offset after the last whole unit in the files, whether open or not.

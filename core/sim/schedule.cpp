@@ -221,21 +221,25 @@ Step Schedule::crash(ScenarioRun& run) {
   const BrokerId id = up[faults_.below(up.size())];
   if (faults_.chance(1, 8) && run.cluster().linked(id, kControllerNode)) return make(Op::stop, id);
   Step step = make(Op::kill, id);
-  const bool may_lose = on_.power && static_cast<std::int32_t>(hurt_.size()) < config_.cluster.min_isr - 1;
-  if (may_lose && faults_.chance(3, 5)) {
+  // What a configuration promises: so many unclean stops at a time, whether they lose records or not.
+  const bool may_be_unclean = static_cast<std::int32_t>(hurt_.size()) < config_.cluster.min_isr - 1;
+  step.clean = !may_be_unclean || !(on_.crash || on_.power) || faults_.chance(1, 4);
+  if (!step.clean) {
     hurt_.insert(id);
-    switch (faults_.below(4)) {
+    switch (on_.power ? faults_.below(5) : 4) {
       case 0:
         step.disk.what = DiskLoss::What::unsynced;
         break;
       case 1:
         step.disk = {DiskLoss::What::bytes, faults_.between(1, 60)};
         break;
-      default:
+      case 2:
+      case 3:
         step.disk = {DiskLoss::What::records, faults_.between(1, 3)};
+        break;
+      default:
+        break;
     }
-  } else {
-    step.clean = faults_.chance(1, 3);
   }
   // The controller finds out, sooner or later.
   if (faults_.chance(1, 2)) planned_.push_back(make(Op::fence, id));
