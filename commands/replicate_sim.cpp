@@ -215,7 +215,8 @@ int run_scenario(const ReplicateSimOptions& options, Context& context) {
   if (context.directory_given && is_cluster(context.fs, context.directory)) {
     ClusterSession session = ClusterSession::open(context);
     if (session.cluster().image().topic("t") == nullptr)
-      session.cluster().create_topic({"t", config.partitions, config.replicas, config.format, {}, config.assignment});
+      session.cluster().create_topic(
+          {"t", config.partitions, config.replicas, config.format, {}, config.assignment});
     session.cluster().on_event(note_event);
     ScenarioRun run(session.cluster(), "t", config.controllers);
     run_steps(scenario, file, run, events, context, session.cluster().steps);

@@ -10,7 +10,8 @@
 namespace tk {
 
 int run_topics_create(const TopicsCreateOptions& options, Context& context) {
-  const NewTopic wanted{options.name, options.partitions, options.format, config_map(options.configs), options.replicas};
+  const NewTopic wanted{options.name, options.partitions, options.format, config_map(options.configs),
+                        options.replicas};
   check_new_topic(wanted);  // what is refused leaves no trace, not even a directory
   Store store = open_store_for_writing(context);
   try {

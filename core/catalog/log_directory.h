@@ -57,8 +57,8 @@ std::optional<Offset> read_checkpoint(FileSystem& fs, const std::string& directo
 void raise_in_checkpoint(FileSystem& fs, const std::string& directory, std::string_view file,
                          std::string_view topic, PartitionId partition, Offset offset);
 
-/// Lowers what the recovery point, high watermark and cleaner checkpoints say of a partition whose log ends at
-/// `end` now. A damaged checkpoint is left alone. The caller holds the lock of lock_topics_file.
+/// Lowers what the recovery point, high watermark and cleaner checkpoints say of a partition whose log ends
+/// at `end` now. A damaged checkpoint is left alone. The caller holds the lock of lock_topics_file.
 void lower_in_checkpoints(FileSystem& fs, const std::string& directory, std::string_view topic,
                           PartitionId partition, Offset end);
 

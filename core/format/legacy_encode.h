@@ -9,8 +9,8 @@
 
 namespace tk {
 
-/// Appends one message that is no wrapper, of the magic and timestamp type of `like`, and says what its header
-/// has.
+/// Appends one message that is no wrapper, of the magic and timestamp type of `like`, and says what its
+/// header has.
 UnitInfo append_legacy_message(const UnitInfo& like, const RecordView& record, Buffer& out);
 
 /// Puts messages into one wrapper of the same magic, codec and timestamp type as another. Inner offsets are

@@ -140,7 +140,8 @@ std::vector<CommittedRow> commit(GroupTurn& turn, const CommitRequest& request) 
   GroupState& group = turn.group;
   check_committer(turn, request);
   std::vector<CommittedRow> rows;
-  for (const OffsetCommit& commit : request.offsets) rows.push_back(check_offset(turn, commit, request.over_wire));
+  for (const OffsetCommit& commit : request.offsets)
+    rows.push_back(check_offset(turn, commit, request.over_wire));
   GroupMember* member = request.member ? &group.members.at(*request.member) : nullptr;
   for (CommittedRow& row : rows) {
     row.not_owner = member != nullptr && !holds(member->assignment, row.partition) &&

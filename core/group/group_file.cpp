@@ -133,7 +133,8 @@ void write_member(Writer& out, const GroupMember& member, bool epochs) {
   out.close(']');
   if (!member.wire_protocols.empty()) {
     out.name("metadata_b64").open('{');
-    for (const WireProtocol& protocol : member.wire_protocols) out.text(protocol.name, base64(protocol.metadata));
+    for (const WireProtocol& protocol : member.wire_protocols)
+      out.text(protocol.name, base64(protocol.metadata));
     out.close('}');
     out.text("assignment_b64", base64(member.wire_assignment));
   }

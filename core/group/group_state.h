@@ -80,7 +80,8 @@ struct PendingTransaction {
   friend bool operator==(const PendingTransaction&, const PendingTransaction&) = default;
 };
 
-/// A protocol that a member over the wire offers: its name, and the client's own bytes for it (serve.md §2.7).
+/// A protocol that a member over the wire offers: its name, and the client's own bytes for it (serve.md
+/// §2.7).
 struct WireProtocol {
   std::string name;
   std::string metadata;
@@ -91,7 +92,8 @@ struct WireProtocol {
 struct GroupMember {
   /// It joined through `tk serve`: its client looks after max.poll.interval.ms by itself.
   bool over_wire = false;
-  /// Of such a member of a classic group: what it offers, the preferred one first, and what the leader gave it.
+  /// Of such a member of a classic group: what it offers, the preferred one first, and what the leader gave
+  /// it.
   std::vector<WireProtocol> wire_protocols;
   std::string wire_assignment;
   /// The order of joining, from 0: a running process locks byte 1 + number of the lock file (groups.md §13).

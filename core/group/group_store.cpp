@@ -128,7 +128,8 @@ GroupStore::Outcome GroupStore::change(const std::string& group, const GroupTopi
   Outcome outcome;
   // Of what is not there nothing must come to be by a look.
   const bool nothing = conduct.skips_write && !before && state == untouched;
-  if (nothing || (!turn.remove_group && conduct.skips_write && conduct.skips_write(before ? &*before : nullptr, state))) {
+  if (nothing || (!turn.remove_group && conduct.skips_write &&
+                  conduct.skips_write(before ? &*before : nullptr, state))) {
     outcome.written = false;
   } else {
     outcome = save(key, before, turn);

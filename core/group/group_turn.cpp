@@ -50,7 +50,8 @@ void renew_session(GroupMember& member, std::int64_t now_ms) {
 void renew_poll(GroupMember& member, std::int64_t now_ms) {
   member.poll_expired = false;
   member.poll_deadline_ms.reset();
-  if (member.rebalance_timeout_ms > 0 && !member.over_wire) member.poll_deadline_ms = later(now_ms, member.rebalance_timeout_ms);
+  if (member.rebalance_timeout_ms > 0 && !member.over_wire)
+    member.poll_deadline_ms = later(now_ms, member.rebalance_timeout_ms);
 }
 
 std::map<std::string, std::int32_t> count_partitions(const GroupTurn& turn) {

@@ -38,14 +38,16 @@ void settle_wire(GroupState& group, const JoinRequest& request) {
     return;
   }
   if (is_led_over_wire(group) != !request.wire_protocols.empty()) {
-    throw Error(ErrorCode::inconsistent_group_protocol,
-                fmt::format("the members of group '{}' joined {}", printable(group.group),
-                            is_led_over_wire(group) ? "over the wire, and their leader is no tk" : "by tk itself"))
+    throw Error(
+        ErrorCode::inconsistent_group_protocol,
+        fmt::format("the members of group '{}' joined {}", printable(group.group),
+                    is_led_over_wire(group) ? "over the wire, and their leader is no tk" : "by tk itself"))
         .hint("the two share a group by the consumer protocol (KIP-848)");
   }
   if (group.wire_type != request.wire_type) {
-    throw Error(ErrorCode::inconsistent_group_protocol,
-                fmt::format("group '{}' is one of type '{}'", printable(group.group), printable(group.wire_type)));
+    throw Error(
+        ErrorCode::inconsistent_group_protocol,
+        fmt::format("group '{}' is one of type '{}'", printable(group.group), printable(group.wire_type)));
   }
 }
 

@@ -24,8 +24,8 @@ class RecordJson {
   std::string start_;  // {"topic":"t","partition":0,"offset":
 };
 
-/// Reads such an object as a record to append; members that say where it came from are passed over. Strings go into
-/// the last text store of the chunk.
+/// Reads such an object as a record to append; members that say where it came from are passed over. Strings
+/// go into the last text store of the chunk.
 class JsonRecordReader {
  public:
   JsonRecordReader(std::string_view line, ParsedChunk& out)

@@ -11,9 +11,9 @@
 #include "tests/support/archive.h"
 
 using namespace tk;
+using nlohmann::json;
 using tk::test::Archive;
 using tk::test::read_archive;
-using nlohmann::json;
 
 namespace {
 

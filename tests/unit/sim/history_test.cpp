@@ -67,7 +67,8 @@ TEST_SUITE("sim.history") {
     const Scenario read = parse_scenario(scenario_text(shrunk));
     REQUIRE(!read.fault);
     ScenarioConfig config = scenario_defaults();
-    if (const auto problem = apply_config(read.config, config)) FAIL(*problem << "\n" << scenario_text(shrunk));
+    if (const auto problem = apply_config(read.config, config))
+      FAIL(*problem << "\n" << scenario_text(shrunk));
     std::vector<Step> steps = read.steps;
     REQUIRE(steps.back().op == Op::expect_violation);
     steps.pop_back();
