@@ -199,15 +199,19 @@ void encode_as_json(ByteView batch, const UnitInfo& info, const PartitionLog& lo
   }));
 }
 
-/// A batch of a json log is there already if the last records of the producer are its: the borders of batches
-/// are not stored.
+/// A batch of a json log is there already if its sequences are not above the last one of its epoch: an epoch's
+/// sequences have no gap, and the borders of batches are not stored. Where it lies is known of the last one only.
 std::optional<ProducedBatch> json_duplicate(const ProducerState& state, const UnitInfo& info) {
   const ProducerEntry* const entry = state.find(info.producer_id);
   if (entry == nullptr || entry->epoch != info.producer_epoch) return std::nullopt;
   const ProducedBatch* const last = entry->last_batch();
-  if (last == nullptr || last->last_sequence != info.last_sequence()) return std::nullopt;
+  if (last == nullptr) return std::nullopt;
+  const auto behind = static_cast<std::uint32_t>(last->last_sequence) - static_cast<std::uint32_t>(info.last_sequence());
+  constexpr std::uint32_t most = 1U << 20;  // sequences wrap: what is far off lies ahead
+  if (behind > most) return std::nullopt;
   ProducedBatch found = *last;
   found.offset_delta = info.count - 1;
+  if (behind != 0) found.last_offset = Offset(found.offset_delta - 1);  // its first offset is -1, unknown
   return found;
 }
 

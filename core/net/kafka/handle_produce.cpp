@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/format/batch.h"
 #include "core/net/kafka/batch_append.h"
@@ -132,6 +133,13 @@ void produce_one(const ProductionPtr& production, const ProduceRequest& request,
 
 namespace {
 
+/// Requests that wait for their partitions to be added, by transactional id: who comes behind one waits, too, as
+/// appends of a producer keep their order.
+struct WaitingProducers {
+  explicit WaitingProducers(net::Service&) {}
+  std::map<std::string, std::size_t> requests;
+};
+
 /// The producer of a request's transactional batches, and the partitions that they go to.
 struct TransactionalPart {
   Coordinator::Holder holder;
@@ -180,16 +188,22 @@ void produce_all(const CallPtr& call, ProduceRequest request, std::int16_t refus
 // have been done.
 void handle_produce(const CallPtr& call, ProduceRequest request) {
   const auto part = call->service().options().read_only ? std::nullopt : transactional_part(call, request);
-  if (!part || all_in(call->service(), *request.transactional_id, *part))
+  if (!part) return produce_all(call, std::move(request), kNone);
+  auto& waiting = call->service().part<WaitingProducers>().requests;
+  const bool in_line = call->version() >= 12 && waiting.contains(*request.transactional_id);
+  if (!in_line && all_in(call->service(), *request.transactional_id, *part))
     return produce_all(call, std::move(request), kNone);
   if (call->version() < 12)
     return produce_all(call, std::move(request), call->version() == 11 ? kTransactionAbortable : kNone);
   const auto kept = std::make_shared<ProduceRequest>(std::move(request));
+  ++waiting[*kept->transactional_id];
   call->service().part<net::ServedTransactions>().run(
       [id = *kept->transactional_id, part](Coordinator& coordinator) {
         coordinator.add(id, part->holder, part->partitions, {});
       },
-      [call, kept](const Error* error) {
+      [call, kept, &waiting](const Error* error) {
+        const auto mine = waiting.find(*kept->transactional_id);
+        if (--mine->second == 0) waiting.erase(mine);
         produce_all(call, std::move(*kept), error == nullptr ? kNone : append_error_of(*error));
       });
 }
