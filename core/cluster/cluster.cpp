@@ -305,7 +305,9 @@ std::optional<FetchReply> Cluster::serve_fetch(const FetchRequest& request, std:
   if (!broker(request.leader).up) return std::nullopt;
   PartitionReplica* leader = replica(request.leader, partition_name);
   if (leader == nullptr) return std::nullopt;
-  return leader->handle(request);
+  FetchReply reply = leader->handle(request);
+  if (reply.ignored) return std::nullopt;
+  return reply;
 }
 
 std::string Cluster::take_reply(FetchReply& reply, std::string_view partition_name) {

@@ -111,8 +111,7 @@ Json to_json(const ReplicaMemory& memory) {
       followers[std::to_string(id)] = {{"leo", view.log_end.value()},
                                        {"leader_end", view.leader_end.value()},
                                        {"fetched", view.fetched_ms},
-                                       {"caught_up", view.caught_up_ms},
-                                       {"broker_epoch", view.broker_epoch}};
+                                       {"caught_up", view.caught_up_ms}};
     }
     json["followers"] = std::move(followers);
   }
@@ -146,7 +145,8 @@ ReplicaMemory memory_of(const Json& json, const StateJson& state, const std::str
     view.leader_end = Offset(of.integer("leader_end", -1));
     view.fetched_ms = of.integer("fetched", 0);
     view.caught_up_ms = of.integer("caught_up", FollowerView::kNever);
-    view.broker_epoch = of.integer("broker_epoch", -1);
+    // Numbers of requests begin anew with each command: none is on its way between two.
+    view.broker_epoch = -1;
   }
   for (const Json& ack : members.list("pending")) {
     const AckedRange range = members.range(ack);

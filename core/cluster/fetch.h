@@ -37,6 +37,9 @@ struct FetchRequest {
   /// Of the follower's registration.
   std::int64_t broker_epoch = -1;
   std::int64_t max_records = kNoLimit;
+  /// Counts up in each incarnation: on a network that reorders or repeats, both sides ignore what is older
+  /// than what they have seen (replication.md §7.4).
+  std::int64_t number = 0;
   /// Asks where its last epoch ends instead (OffsetsForLeaderEpoch, before KIP-595).
   bool asks_end_of_epoch = false;
 };
@@ -48,6 +51,8 @@ struct FetchReply {
   /// The leader's answer where its history differs, or to asks_end_of_epoch: an epoch and where it ends
   /// there.
   bool has_end = false;
+  /// The request is older than one that was served: nothing is answered.
+  bool ignored = false;
   bool diverging = false;
   LeaderEpochs::End end;
   Offset high_watermark;

@@ -64,6 +64,8 @@ struct FollowerView {
   std::int64_t fetched_ms = 0;
   std::int64_t caught_up_ms = kNever;
   std::int64_t broker_epoch = -1;
+  /// Of the newest request served in that incarnation.
+  std::int64_t number = 0;
 };
 
 /// Records that wait for the high watermark.
@@ -86,6 +88,9 @@ struct ReplicaMemory {
   bool asks_end_of_epoch = false;
   std::map<BrokerId, FollowerView> followers;
   std::vector<PendingAck> pending;
+  /// Of the newest fetch that was sent, and whether its reply is still to come.
+  std::int64_t fetch_number = 0;
+  bool awaits_reply = false;
 };
 
 class PartitionReplica {
@@ -136,7 +141,7 @@ class PartitionReplica {
 
   // Of a follower.
   /// Nothing if it has no leader to fetch from.
-  std::optional<FetchRequest> next_fetch(std::int64_t max_records) const;
+  std::optional<FetchRequest> next_fetch(std::int64_t max_records);
   /// Takes a reply in and says what came of it ("+2 hw=5", "diverging (0,3) truncated 2", ...).
   std::string take(FetchReply& reply);
 

@@ -94,7 +94,7 @@ void PartitionReplica::become_follower() {
       mode == Truncation::kip101 || mode == Truncation::kip279 || mode == Truncation::kip320;
 }
 
-std::optional<FetchRequest> PartitionReplica::next_fetch(std::int64_t max_records) const {
+std::optional<FetchRequest> PartitionReplica::next_fetch(std::int64_t max_records) {
   if (memory_.role != ReplicaRole::follower || memory_.leader == kNoBroker) return std::nullopt;
   FetchRequest request;
   request.follower = broker_;
@@ -103,6 +103,8 @@ std::optional<FetchRequest> PartitionReplica::next_fetch(std::int64_t max_record
   request.leader_epoch = memory_.leader_epoch;
   request.broker_epoch = host_.broker_epoch(broker_);
   request.max_records = max_records;
+  request.number = ++memory_.fetch_number;
+  memory_.awaits_reply = true;
   const auto latest = log_.epochs().latest();
   request.asks_end_of_epoch = memory_.asks_end_of_epoch && latest.has_value();
   if (latest && (request.asks_end_of_epoch || host_.settings(*this).truncation == Truncation::fetch))
@@ -123,6 +125,8 @@ std::string PartitionReplica::take(FetchReply& reply) {
   if (memory_.role != ReplicaRole::follower || reply.request.leader_epoch != memory_.leader_epoch ||
       reply.request.offset != log_.end())
     return "dropped";
+  if (!memory_.awaits_reply || reply.request.number != memory_.fetch_number) return "dropped";
+  memory_.awaits_reply = false;
   if (reply.error == ReplicaError::offset_out_of_range) return take_out_of_range(reply);
   if (reply.error != ReplicaError::none) return std::string(replica_error_name(reply.error));
   if (reply.has_end) return take_end(reply);

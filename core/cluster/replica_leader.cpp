@@ -133,6 +133,15 @@ FetchReply PartitionReplica::handle(const FetchRequest& request) {
   }
   if (host_.rules().broker_epoch && request.broker_epoch < host_.broker_epoch(request.follower))
     return refuse(ReplicaError::stale_broker_epoch);
+  FollowerView& known = memory_.followers[request.follower];
+  if (known.broker_epoch == request.broker_epoch && request.number <= known.number) {
+    reply.ignored = true;
+    return reply;
+  }
+  if (known.broker_epoch <= request.broker_epoch) {
+    known.broker_epoch = request.broker_epoch;
+    known.number = request.number;
+  }
   reply.log_end = log_.end();
   reply.log_start = log_.start();
   reply.high_watermark = memory_.high_watermark;
@@ -176,7 +185,6 @@ void PartitionReplica::note_fetch(const FetchRequest& request) {
   view.log_end = request.offset;
   view.leader_end = std::max(view.leader_end, log_.end());
   view.fetched_ms = now;
-  view.broker_epoch = request.broker_epoch;
 }
 
 void PartitionReplica::maybe_expand_isr(const FetchRequest& request) {

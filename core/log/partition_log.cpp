@@ -173,12 +173,21 @@ void PartitionLog::open_active(const SegmentFile& segment) {
   index_bytes_ = from.index_bytes;
   time_index_bytes_ = from.time_index_bytes;
   if (options_.recovery_point && *options_.recovery_point > from.place.after + 1) {
-    const Offset known = *options_.recovery_point - 1;
-    const std::uint64_t behind = find_unit_after(fs_, active_, known).position;
-    // A log that ends before its recovery point is looked at as a whole.
-    if (find_unit_after(fs_, active_, known - 1).position < behind) {
-      from.place.position = behind;
-      from.place.after = known;
+    // The unit that holds the last offset below it; a log that ends before is looked at as a whole.
+    const std::uint64_t at = find_unit_after(fs_, active_, *options_.recovery_point - 2).position;
+    Buffer unit;
+    unit.resize(static_cast<std::size_t>(std::min<std::uint64_t>(active_.size - at, kBatchHeader)));
+    unit.cut(file_->read_at(at, {unit.data(), unit.size()}));
+    const Frame frame = frame_unit(unit.view(), active_.size - at);
+    const bool there = frame.status == FrameStatus::whole || frame.status == FrameStatus::need_more;
+    if (there && unit.size() >= kUnitPrefix) {
+      from.place.position =
+          at + kUnitPrefix +
+          static_cast<std::uint64_t>(load_be<std::int32_t>(unit.data() + batch_layout::kLength));
+      from.place.after =
+          frame.kind == UnitKind::batch && unit.size() < kBatchHeader
+              ? *options_.recovery_point - 1
+              : std::max(last_offset_of(unit.view(), frame.kind), *options_.recovery_point - 1);
     }
   }
   // The scan takes the indexed unit in once more, which counts its bytes towards the next entry.

@@ -51,8 +51,10 @@ void Checker::note_losses(const Step& step, const ScenarioRun::Outcome& outcome)
       whole = whole && holds(cluster.partition(partition.name).isr, *hurt);
     hurt = whole ? hurt_.erase(hurt) : std::next(hurt);
   }
-  // Nobody can tell an unclean stop that lost nothing from one that did.
-  const bool lossy = (step.op == Op::kill && !step.clean) || step.op == Op::tear || step.op == Op::corrupt;
+  // With ELR nobody can tell an unclean stop that lost nothing from one that did.
+  const bool lost = step.op == Op::kill && step.disk.what != DiskLoss::What::nothing;
+  const bool unclean = step.op == Op::kill && !step.clean && cluster.cluster_settings().elr;
+  const bool lossy = lost || unclean || step.op == Op::tear || step.op == Op::corrupt;
   if (lossy && !outcome.skipped) hurt_.insert(static_cast<BrokerId>(step.n));
   const ClusterSettings& settings = cluster.cluster_settings();
   const auto most =
