@@ -199,14 +199,16 @@ void encode_as_json(ByteView batch, const UnitInfo& info, const PartitionLog& lo
   }));
 }
 
-/// A batch of a json log is there already if its sequences are not above the last one of its epoch: an epoch's
-/// sequences have no gap, and the borders of batches are not stored. Where it lies is known of the last one only.
+/// A batch of a json log is there already if its sequences are not above the last one of its epoch: an
+/// epoch's sequences have no gap, and the borders of batches are not stored. Where it lies is known of the
+/// last one only.
 std::optional<ProducedBatch> json_duplicate(const ProducerState& state, const UnitInfo& info) {
   const ProducerEntry* const entry = state.find(info.producer_id);
   if (entry == nullptr || entry->epoch != info.producer_epoch) return std::nullopt;
   const ProducedBatch* const last = entry->last_batch();
   if (last == nullptr) return std::nullopt;
-  const auto behind = static_cast<std::uint32_t>(last->last_sequence) - static_cast<std::uint32_t>(info.last_sequence());
+  const auto behind =
+      static_cast<std::uint32_t>(last->last_sequence) - static_cast<std::uint32_t>(info.last_sequence());
   constexpr std::uint32_t most = 1U << 20;  // sequences wrap: what is far off lies ahead
   if (behind > most) return std::nullopt;
   ProducedBatch found = *last;

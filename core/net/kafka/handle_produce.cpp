@@ -133,8 +133,8 @@ void produce_one(const ProductionPtr& production, const ProduceRequest& request,
 
 namespace {
 
-/// Requests that wait for their partitions to be added, by transactional id: who comes behind one waits, too, as
-/// appends of a producer keep their order.
+/// Requests that wait for their partitions to be added, by transactional id: who comes behind one waits, too,
+/// as appends of a producer keep their order.
 struct WaitingProducers {
   explicit WaitingProducers(net::Service&) {}
   std::map<std::string, std::size_t> requests;
