@@ -336,37 +336,35 @@ std::optional<Partition::Slice> Partition::slice(const Want& want) {
   return result;
 }
 
-// The next fetch begins behind the last whole unit of this one: its place is remembered.
+// The next fetch begins behind the last whole unit of this one, which is mostly where a unit is cut: its
+// place is remembered.
 void Partition::walk_on(const std::shared_ptr<File>& file, const Place& from, std::uint64_t to,
                         Slice& slice) {
   std::uint64_t at = from.position;
   std::array<std::uint8_t, kUnitHead> bytes;
   const Buffer* const copy = slice.pieces.front().file ? nullptr : &slice.pieces.front().bytes;
-  for (int step = 0; step < kMostSteps && at < to; ++step) {
+  int step = 0;
+  for (; step < kMostSteps && at < to; ++step) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), to - at));
     ByteView view{bytes.data(), size};
     if (copy != nullptr) {
       view = copy->view().subspan(static_cast<std::size_t>(at - from.position), size);
     } else if (!read_now(*file, at, {bytes.data(), size})) {
-      break;
+      return;
     }
     const auto head = read_unit_head(view, at, to - at);
-    if (!head) {
-      at = to;
-      break;
-    }
+    if (!head) break;
     slice.next = head->last + 1;
     at += head->size;
-    const std::lock_guard lock(mutex_);
-    if (at >= to || step + 1 == kMostSteps) break;
-    // Behind each unit, as the next one may be cut and asked for again.
-    if (to - at < (256U << 10)) remember(*slice.next, {from.segment, at, shape_});
   }
-  if (!slice.next || at > to) return;
+  if (!slice.next) return;
+  const bool whole = at >= to || step < kMostSteps;
   const std::lock_guard lock(mutex_);
   const Segment* const segment = segment_at(from.segment);
-  if (at == to && segment != nullptr && at < segment->file.size)
+  if (segment != nullptr && from.shape == shape_ && at < segment->file.size)
     remember(*slice.next, {from.segment, at, shape_});
+  // More units than were looked at: where the slice ends is not known.
+  if (!whole) slice.next.reset();
 }
 
 // ---- other processes

@@ -18,6 +18,19 @@ load common
   tk_is 0 verify
 }
 
+@test "a log of many megabytes comes whole, in answers that end within batches" {
+  seq 1 400000 | tk produce big --format kafka --batch-size 131072 -q
+  seq 400001 401000 | tk produce big --batch-size 1 -q
+  serve
+  seq 1 401000 >want
+  kcat_all big | cmp - want
+  kcat_all big -X fetch.message.max.bytes=50000 | cmp - want
+  kcat_all big -X fetch.message.max.bytes=1000 | cmp - want
+  seq 401001 401100 | timeout 20 kcat -P -b "$kafka" -t big
+  seq 1 401100 >want
+  kcat_all big | cmp - want
+}
+
 @test "kafka-python produces, consumes, and asks for offsets" {
   serve
   python <<'EOF'
