@@ -88,7 +88,7 @@ void check(const Bytes& bytes) {
   require(scan(disk, path, bytes.size(), 256).good == found.good, "the size of reads does not matter");
   const LogView view = open_log_view(disk, "t-0");
   require(view.last_segment_end <= bytes.size(), "what counts lies within the file");
-  const BrokerScan broker = scan_as_broker(disk, view.files.segments.front(), 4096);
+  const BrokerScan broker = scan_as_broker(disk, view.files.segments.front(), {.index_interval = 4096});
   require(broker.valid_bytes <= bytes.size(), "a broker keeps no more than there is");
 
   for (const RecoveryMode mode : {RecoveryMode::refuse, RecoveryMode::truncate, RecoveryMode::salvage}) {
