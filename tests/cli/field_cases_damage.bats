@@ -197,8 +197,8 @@ problem() { jq -c "select(.type == \"problem\") | $1" <<< "$output"; }
   local format
   for format in kafka json; do
     rm -rf logs
-    printf '123:abc\n' | tk produce t -K: --format $format -q
-    python3 -c 'p="logs/t-0/00000000000000000000.log"; d=open(p,"rb").read(); assert d.count(b"123")==1; open(p,"wb").write(d.replace(b"123",b"143"))'
+    printf 'q2q:abc\n' | tk produce t -K: --format $format -q
+    python3 -c 'p="logs/t-0/00000000000000000000.log"; d=open(p,"rb").read(); assert d.count(b"q2q")==1; open(p,"wb").write(d.replace(b"q2q",b"q4q"))'
     tk_is 3 consume t -K:
     equal "$output" ""
   done

@@ -105,7 +105,7 @@ consume t -o stored|only a group has a stored offset
 consume t -g g -p 0|-p with -g
 consume t -g g --commit every=0|at least one record
 consume t -g g --reset sometimes|'sometimes'
-produce t --acks all|unknown option '--acks'
+produce t --ack all|unknown option '--ack'
 produce t -D ''|at least one byte
 produce t -H noequals|NAME=VALUE
 produce t -z brotli|'brotli'
