@@ -115,7 +115,7 @@ produce t --allow-no-key|needs --key-separator
 topics create|no topic
 topics create a b|unexpected argument 'b'
 topics create a -p 0|-p: '0'
-topics create a --replicas 3|1 replica
+topics create a --replica 3|unknown option '--replica'
 topics create a -c novalue|KEY=VALUE
 topics alter a|nothing to change
 topics list x|unexpected argument 'x'
