@@ -1,4 +1,5 @@
 // tk cluster, tk replicate-sim, tk failover (cli.md §7).
+#include <algorithm>
 #include <memory>
 
 #include "cli/command_table.h"
@@ -59,8 +60,10 @@ void bind_cluster_init(CommandSpec& spec) {
   spec.usage("", Completes::nothing);
   spec.value("--brokers", "N", "how many brokers (default: 3)",
              [to](const std::string& text) { to->brokers = broker_id(text); });
-  spec.value("--controllers", "C", "how many controllers (default: 1)", [to](const std::string& text) {
+  spec.value("--controllers", "C", "how many controllers; only 1 yet", [to](const std::string& text) {
     to->controllers = static_cast<std::int32_t>(parse_number(text, 1, 9));
+    if (to->controllers > 1)
+      usage_error("--controllers: a quorum of controllers is only simulated yet (tk replicate-sim --seeds)");
   });
   add_configs(spec, to->configs);
   check_no_arguments(spec);
@@ -146,8 +149,12 @@ void bind_replicate_sim(CommandSpec& spec) {
   spec.value("--min-isr", "M", "min.insync.replicas (default: 2)", [to](const std::string& text) {
     to->min_isr = static_cast<std::int32_t>(parse_number(text, 1, 9));
   });
-  spec.value("--faults", "LIST", "net,reorder,crash,power,disk,controller,client or none (default: all)",
-             [to](const std::string& text) { add_words(to->faults, text); });
+  spec.value("--faults", "LIST", "net,reorder,crash,power,controller,client or none (default: all)",
+             [to](const std::string& text) {
+               add_words(to->faults, text);
+               if (std::ranges::find(to->faults, "disk") != to->faults.end())
+                 usage_error("--faults: bit flips and full disks are not simulated yet");
+             });
   spec.list("--without", "RULE", "switch a rule off; 'help' lists them",
             [to](const std::string& text) { add_words(to->without, text); });
   spec.flag("--trace", "print every step of a single seed", to->trace);
