@@ -39,7 +39,18 @@ ClusterSession ClusterSession::open(Context& context) {
         lock_exclusive(context.fs, join_path(context.directory, kClusterLockFile), lock_wait(context));
   }
   session.load();
+  session.finish_stops();
   return session;
+}
+
+// A command that was killed after a broker had announced its controlled shutdown: the cluster counts it out
+// already, so it goes the rest of the way.
+void ClusterSession::finish_stops() {
+  std::vector<BrokerId> begun;
+  for (const auto& [id, state] : cluster_->image().brokers) {
+    if (state.in_controlled_shutdown) begun.push_back(id);
+  }
+  for (const BrokerId id : begun) cluster_->stop(id);
 }
 
 ClusterSession ClusterSession::look(Context& context) {
