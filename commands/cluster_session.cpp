@@ -7,6 +7,7 @@
 #include "commands/open_store.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/cluster/interrupted.h"
 #include "core/io/turn_lock.h"
 
 namespace tk {
@@ -39,18 +40,8 @@ ClusterSession ClusterSession::open(Context& context) {
         lock_exclusive(context.fs, join_path(context.directory, kClusterLockFile), lock_wait(context));
   }
   session.load();
-  session.finish_stops();
+  finish_interrupted(*session.cluster_);
   return session;
-}
-
-// A command that was killed after a broker had announced its controlled shutdown: the cluster counts it out
-// already, so it goes the rest of the way.
-void ClusterSession::finish_stops() {
-  std::vector<BrokerId> begun;
-  for (const auto& [id, state] : cluster_->image().brokers) {
-    if (state.in_controlled_shutdown) begun.push_back(id);
-  }
-  for (const BrokerId id : begun) cluster_->stop(id);
 }
 
 ClusterSession ClusterSession::look(Context& context) {

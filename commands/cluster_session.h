@@ -30,7 +30,6 @@ class ClusterSession {
  private:
   explicit ClusterSession(Context& context) : context_(&context) {}
   void load();
-  void finish_stops();
 
   Context* context_;
   std::unique_ptr<LockFile> directory_lock_;

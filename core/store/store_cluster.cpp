@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/cluster/cluster.h"
+#include "core/cluster/interrupted.h"
 #include "core/io/turn_lock.h"
 #include "core/store/store.h"
 
@@ -27,6 +28,7 @@ void Store::load_cluster() {
     options.note = [this](const std::string& line) { notes_.push_back(line); };
     cluster_ = std::make_shared<Cluster>(*fs_, directory_, ClusterSettings{}, std::move(options));
     cluster_->load();
+    if (cluster_lock_) finish_interrupted(*cluster_);
   }
   list_cluster_topics();
 }
