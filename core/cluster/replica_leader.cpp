@@ -170,7 +170,6 @@ FetchReply PartitionReplica::handle(const FetchRequest& request) {
     if (error.code() != ErrorCode::corrupt_message) throw;
     return refuse(ReplicaError::corrupt_message);
   }
-  for (const UnitInfo& unit : reply.units.units) static_cast<void>(unit);
   return reply;
 }
 
