@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/uuid.h"
-#include "core/net/kafka/messages_data.h"
+#include "core/net/kafka/messages_fetch.h"
 #include "core/net/service.h"
 
 namespace tk::kafka {

@@ -3,9 +3,15 @@
 
 #include "core/net/kafka/call.h"
 #include "core/net/kafka/messages_cluster.h"
-#include "core/net/kafka/messages_data.h"
+#include "core/net/kafka/messages_fetch.h"
+#include "core/net/kafka/messages_group_admin.h"
+#include "core/net/kafka/messages_group_offsets.h"
 #include "core/net/kafka/messages_groups.h"
+#include "core/net/kafka/messages_leaders.h"
+#include "core/net/kafka/messages_offsets.h"
+#include "core/net/kafka/messages_produce.h"
 #include "core/net/kafka/messages_topics.h"
+#include "core/net/kafka/messages_transaction_admin.h"
 #include "core/net/kafka/messages_transactions.h"
 
 namespace tk::kafka {
