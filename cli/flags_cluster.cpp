@@ -14,8 +14,12 @@ std::int32_t broker_id(const std::string& text) {
   return static_cast<std::int32_t>(parse_number(text, 1, 1000));
 }
 
-void take_brokers(CommandSpec& spec, std::vector<std::int32_t>& to) {
-  if (spec.arguments().empty()) usage_error("no broker given: its number, as 2");
+std::int32_t controller_id(const std::string& text) {
+  return static_cast<std::int32_t>(parse_number(text, 1, 9));
+}
+
+void take_brokers(CommandSpec& spec, std::vector<std::int32_t>& to, bool has_controllers) {
+  if (spec.arguments().empty() && !has_controllers) usage_error("no broker given: its number, as 2");
   for (const std::string& argument : spec.arguments()) to.push_back(broker_id(argument));
 }
 
@@ -60,14 +64,13 @@ void bind_cluster_init(CommandSpec& spec) {
   spec.usage("", Completes::nothing);
   spec.value("--brokers", "N", "how many brokers (default: 3)",
              [to](const std::string& text) { to->brokers = broker_id(text); });
-  spec.value("--controllers", "C", "how many controllers; only 1 yet", [to](const std::string& text) {
-    to->controllers = static_cast<std::int32_t>(parse_number(text, 1, 9));
-    if (to->controllers > 1)
-      usage_error("--controllers: a quorum of controllers is only simulated yet (tk replicate-sim --seeds)");
-  });
+  spec.value("--controllers", "C", "controllers: a majority of them decides (default: 1)",
+             [to](const std::string& text) {
+               to->controllers = static_cast<std::int32_t>(parse_number(text, 1, 9));
+             });
   add_configs(spec, to->configs);
   check_no_arguments(spec);
-  spec.example("tk -d ./c cluster init --brokers 3");
+  spec.example("tk -d ./c cluster init --brokers 3 --controllers 3");
   spec.example("tk -d ./c cluster init --brokers 5 -c replica.lag.time.max.ms=10000");
   spec.run([options](Context& context) { return run_cluster_init(*options, context); });
 }
@@ -84,20 +87,26 @@ void bind_cluster_status(CommandSpec& spec) {
 void bind_cluster_stop(CommandSpec& spec) {
   auto options = std::make_shared<ClusterStopOptions>();
   auto* to = options.get();
-  spec.usage("B...", Completes::nothing);
+  spec.usage("[B...]", Completes::nothing);
   spec.flag("--controlled", "hand over its leaderships first, and flush", to->controlled);
-  spec.check([&spec, to] { take_brokers(spec, to->brokers); });
+  spec.list("--controller", "C", "stop this controller, too; it dies at once (repeatable)",
+            [to](const std::string& text) { to->controllers.push_back(controller_id(text)); });
+  spec.check([&spec, to] { take_brokers(spec, to->brokers, !to->controllers.empty()); });
   spec.example("tk -d ./c cluster stop 1                 # dies at once, as by kill -9");
   spec.example("tk -d ./c cluster stop 1 2 --controlled");
+  spec.example("tk -d ./c cluster stop --controller 1");
   spec.run([options](Context& context) { return run_cluster_stop(*options, context); });
 }
 
 void bind_cluster_start(CommandSpec& spec) {
   auto options = std::make_shared<ClusterStartOptions>();
   auto* to = options.get();
-  spec.usage("B...", Completes::nothing);
-  spec.check([&spec, to] { take_brokers(spec, to->brokers); });
+  spec.usage("[B...]", Completes::nothing);
+  spec.list("--controller", "C", "start this controller, too (repeatable)",
+            [to](const std::string& text) { to->controllers.push_back(controller_id(text)); });
+  spec.check([&spec, to] { take_brokers(spec, to->brokers, !to->controllers.empty()); });
   spec.example("tk -d ./c cluster start 1");
+  spec.example("tk -d ./c cluster start --controller 1");
   spec.example("tk -d ./c cluster start 2 3 && tk -d ./c replicate-sim orders-0 --rounds 3");
   spec.run([options](Context& context) { return run_cluster_start(*options, context); });
 }

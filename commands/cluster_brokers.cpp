@@ -21,11 +21,22 @@ void check_brokers(Cluster& cluster, const std::vector<std::int32_t>& ids, bool 
   }
 }
 
+void check_controllers(Cluster& cluster, const std::vector<std::int32_t>& ids, bool up) {
+  for (const std::int32_t id : ids) {
+    QuorumVoter& voter = cluster.quorum().voter(id);
+    if (voter.up() == up) continue;
+    throw Error(ErrorCode::broker_not_available,
+                fmt::format("controller {} is {} already", id, voter.up() ? "up" : "stopped"))
+        .at(voter.directory());
+  }
+}
+
 }  // namespace
 
 int run_cluster_stop(const ClusterStopOptions& options, Context& context) {
   ClusterSession session = ClusterSession::open(context);
   check_brokers(session.cluster(), options.brokers, true);
+  check_controllers(session.cluster(), options.controllers, true);
   for (const std::int32_t id : options.brokers) {
     if (options.controlled) {
       session.cluster().stop(id);
@@ -34,6 +45,10 @@ int run_cluster_stop(const ClusterStopOptions& options, Context& context) {
     }
     session.end_step(options.controlled ? "stop" : "kill", {std::to_string(id)}, "", "");
   }
+  for (const std::int32_t id : options.controllers) {
+    session.cluster().kill_controller(id);
+    session.end_step("quorum", {"kill", std::to_string(id)}, "", "");
+  }
   session.finish();
   return 0;
 }
@@ -41,6 +56,11 @@ int run_cluster_stop(const ClusterStopOptions& options, Context& context) {
 int run_cluster_start(const ClusterStartOptions& options, Context& context) {
   ClusterSession session = ClusterSession::open(context);
   check_brokers(session.cluster(), options.brokers, false);
+  check_controllers(session.cluster(), options.controllers, false);
+  for (const std::int32_t id : options.controllers) {
+    session.cluster().start_controller(id);
+    session.end_step("quorum", {"start", std::to_string(id)}, "", "");
+  }
   for (const std::int32_t id : options.brokers) {
     session.cluster().start(id);
     session.end_step("start", {std::to_string(id)}, "", "");

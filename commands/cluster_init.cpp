@@ -63,6 +63,7 @@ void apply(const ConfigSetting& setting, ClusterSettings& to, ConfigMap& stored)
 int run_cluster_init(const ClusterInitOptions& options, Context& context) {
   ClusterSettings settings;
   settings.brokers = options.brokers;
+  settings.controllers = options.controllers;
   ConfigMap stored;
   for (const ConfigSetting& setting : options.configs) apply(setting, settings, stored);
   context.fs.make_directories(context.directory);
@@ -72,7 +73,8 @@ int run_cluster_init(const ClusterInitOptions& options, Context& context) {
   for (const DirEntry& entry : context.fs.list(context.directory)) {
     if (entry.name == ".lock" || entry.name == kClusterLockFile) continue;
     // What an init that was killed has left goes: it has no tk-cluster.json.
-    if (entry.name == kClusterFile || !(entry.name.starts_with("broker-") || entry.name == "metadata")) {
+    if (entry.name == kClusterFile ||
+        !(entry.name.starts_with("broker-") || entry.name.starts_with("metadata"))) {
       throw Error(ErrorCode::invalid_request,
                   fmt::format("the directory is not empty: it holds {}", printable(entry.name)))
           .at(context.directory)
@@ -85,8 +87,9 @@ int run_cluster_init(const ClusterInitOptions& options, Context& context) {
   if (const auto* fixed = dynamic_cast<const FixedClock*>(&context.clock)) cluster.set_now(fixed->now_ms());
   cluster.make(stored);
   cluster.save();
-  context.diagnostics.note(fmt::format("made a cluster of {} broker{} in {}", options.brokers,
-                                       options.brokers == 1 ? "" : "s", context.directory));
+  context.diagnostics.note(fmt::format("made a cluster of {} broker{} and {} controller{} in {}",
+                                       options.brokers, options.brokers == 1 ? "" : "s", options.controllers,
+                                       options.controllers == 1 ? "" : "s", context.directory));
   return 0;
 }
 

@@ -20,11 +20,13 @@ struct ClusterStatusOptions {};
 
 struct ClusterStopOptions {
   std::vector<std::int32_t> brokers;
+  std::vector<std::int32_t> controllers;
   bool controlled = false;
 };
 
 struct ClusterStartOptions {
   std::vector<std::int32_t> brokers;
+  std::vector<std::int32_t> controllers;
 };
 
 struct ClusterEventsOptions {};

@@ -12,7 +12,7 @@
 
 namespace tk {
 
-void ClusterSession::load() {
+void ClusterSession::load(Cluster::LoadFor what) {
   if (!is_cluster(context_->fs, context_->directory)) {
     throw Error(ErrorCode::storage_error, "there is no cluster here")
         .at(context_->directory)
@@ -20,13 +20,14 @@ void ClusterSession::load() {
   }
   Cluster::Options options;
   options.lock_wait = lock_wait(*context_);
+  options.waits_for_controllers = true;
   options.note = [context = context_](const std::string& line) { context->diagnostics.warning(line); };
   options.on_event = [events = events_.get()](const ClusterEvent& event) {
     events->push_back(event_json(event));
   };
   cluster_ =
       std::make_unique<Cluster>(context_->fs, context_->directory, ClusterSettings{}, std::move(options));
-  cluster_->load();
+  cluster_->load(what);
   // A frozen clock moves the cluster's forward, never back.
   if (const auto* fixed = dynamic_cast<const FixedClock*>(&context_->clock))
     cluster_->set_now(fixed->now_ms());
@@ -39,14 +40,14 @@ ClusterSession ClusterSession::open(Context& context) {
     session.lock_ =
         lock_exclusive(context.fs, join_path(context.directory, kClusterLockFile), lock_wait(context));
   }
-  session.load();
+  session.load(Cluster::LoadFor::changing);
   finish_interrupted(*session.cluster_);
   return session;
 }
 
 ClusterSession ClusterSession::look(Context& context) {
   ClusterSession session(context);
-  session.load();
+  session.load(Cluster::LoadFor::looking);
   return session;
 }
 

@@ -29,7 +29,7 @@ class ClusterSession {
 
  private:
   explicit ClusterSession(Context& context) : context_(&context) {}
-  void load();
+  void load(Cluster::LoadFor what);
 
   Context* context_;
   std::unique_ptr<LockFile> directory_lock_;

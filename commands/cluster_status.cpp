@@ -36,6 +36,30 @@ std::vector<BrokerRow> broker_rows(Cluster& cluster) {
   return rows;
 }
 
+struct ControllerRow {
+  std::int32_t id;
+  bool alive;
+  std::string_view role;
+  std::int64_t epoch;
+  std::int64_t end;
+  std::optional<std::int64_t> high_watermark;
+  std::string path;
+};
+
+/// A voter that is alone has committed what it has. What one that is down last knew is in its files.
+std::vector<ControllerRow> controller_rows(Cluster& cluster) {
+  std::vector<ControllerRow> rows;
+  for (const auto& [id, voter] : cluster.quorum().voters()) {
+    const std::int64_t end = voter->last_on_disk().second.value();
+    std::optional<std::int64_t> mark;
+    if (const auto known = voter->high_watermark()) mark = known->value();
+    if (cluster.quorum().voters().size() == 1 && voter->up()) mark = end;
+    rows.push_back({id, voter->up(), voter->up() ? quorum_role_name(voter->role()) : "none",
+                    voter->epoch().value(), end, mark, voter->directory()});
+  }
+  return rows;
+}
+
 }  // namespace
 
 int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context) {
@@ -43,7 +67,7 @@ int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context
   Cluster& cluster = session.cluster();
   const std::vector<BrokerRow> rows = broker_rows(cluster);
   MetadataLog& log = cluster.metadata_log();
-  const std::int64_t end = log.replayed_end().value(), epoch = log.replayed_epoch().value();
+  const std::vector<ControllerRow> controllers = controller_rows(cluster);
   if (context.json) {
     TextBuffer text;
     for (const BrokerRow& row : rows) {
@@ -58,27 +82,30 @@ int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context
           .text("path", cluster.broker_directory(row.broker->id))
           .end();
     }
-    JsonLine(text)
-        .text("type", "controller")
-        .number("controller", 1)
-        .boolean("alive", true)
-        .text("role", "leader")
-        .number("epoch", epoch)
-        .number("log_end_offset", end)
-        .number("high_watermark", end)
-        .end();
+    for (const ControllerRow& row : controllers) {
+      JsonLine(text)
+          .text("type", "controller")
+          .number("controller", row.id)
+          .boolean("alive", row.alive)
+          .text("role", row.role)
+          .number("epoch", row.epoch)
+          .number("log_end_offset", row.end)
+          .number_or_null("high_watermark", row.high_watermark)
+          .text("path", row.path)
+          .end();
+    }
     JsonLine(text)
         .text("type", "cluster")
         .text("cluster_id", cluster.cluster_id())
         .number("now", cluster.now())
         .number("brokers", static_cast<std::int64_t>(rows.size()))
-        .number("controllers", 1)
+        .number("controllers", static_cast<std::int64_t>(controllers.size()))
         .end();
     context.out.write({text.data(), text.size()});
     return 0;
   }
   context.out.write(fmt::format("cluster {}, {} ms, metadata epoch {}, end {}\n", cluster.cluster_id(),
-                                cluster.now(), epoch, end));
+                                cluster.now(), log.replayed_epoch().value(), log.replayed_end().value()));
   Table table({{"BROKER", true},
                {"ALIVE"},
                {"FENCED"},
@@ -93,6 +120,21 @@ int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context
                std::to_string(row.replicas), cluster.broker_directory(row.broker->id)});
   }
   context.out.write(table.text());
+  if (controllers.size() == 1 && controllers.front().alive) return 0;
+  Table voters({{"CONTROLLER", true},
+                {"ALIVE"},
+                {"ROLE"},
+                {"EPOCH", true},
+                {"LOG END", true},
+                {"HIGH WATERMARK", true},
+                {"PATH"}},
+               2);
+  for (const ControllerRow& row : controllers) {
+    voters.add({std::to_string(row.id), row.alive ? "yes" : "no", std::string(row.role),
+                std::to_string(row.epoch), std::to_string(row.end),
+                row.high_watermark ? std::to_string(*row.high_watermark) : "-", row.path});
+  }
+  context.out.write(voters.text());
   return 0;
 }
 

@@ -218,7 +218,7 @@ int run_scenario(const ReplicateSimOptions& options, Context& context) {
       session.cluster().create_topic(
           {"t", config.partitions, config.replicas, config.format, {}, config.assignment});
     session.cluster().on_event(note_event);
-    ScenarioRun run(session.cluster(), "t", config.controllers);
+    ScenarioRun run(session.cluster(), "t");
     run_steps(scenario, file, run, events, context, session.cluster().steps);
     print_summary(run, static_cast<std::int64_t>(scenario.steps.size()), context);
     session.finish();
@@ -232,7 +232,7 @@ int run_scenario(const ReplicateSimOptions& options, Context& context) {
   cluster.create_topic({"t", config.partitions, config.replicas, config.format, {}, config.assignment});
   cluster.propagate(config.propagate);
   cluster.on_event(note_event);
-  ScenarioRun run(cluster, "t", config.controllers);
+  ScenarioRun run(cluster, "t");
   std::int64_t steps = 0;
   run_steps(scenario, file, run, events, context, steps);
   print_summary(run, steps, context);

@@ -13,8 +13,8 @@
 namespace tk {
 namespace {
 
-MetadataLog::Options metadata_options(const Cluster::Options& options) {
-  MetadataLog::Options made;
+ReplicaLog::Options metadata_options(const Cluster::Options& options) {
+  ReplicaLog::Options made;
   made.sync = options.sync;
   made.lock_wait = options.lock_wait;
   made.note = options.note;
@@ -37,10 +37,9 @@ Cluster::Cluster(FileSystem& fs, std::string directory, ClusterSettings settings
       directory_(std::move(directory)),
       settings_(settings),
       options_(std::move(options)),
-      metadata_(fs, join_path(join_path(directory_, "metadata"), kMetadataPartition),
-                metadata_options(options_)),
+      quorum_(fs, directory_, settings_.rules, metadata_options(options_)),
+      metadata_(fs, quorum_, [this] { return now_; }),
       controller_(metadata_, controller_settings(settings)) {
-  controller_.clock = [this] { return now_; };
   controller_.on_change = [this](const std::string& topic, std::int32_t number,
                                  const PartitionRegistration& before, const PartitionRegistration& now,
                                  bool unclean) { partition_changed(topic, number, before, now, unclean); };
@@ -58,10 +57,8 @@ std::string Cluster::broker_directory(BrokerId id) const {
 
 void Cluster::make(const ConfigMap& broker_configs) {
   cluster_id_ = new_id().text();
-  fs_.make_directories(metadata_.directory());
-  metadata_.open();
-  metadata_.begin_epoch(LeaderEpoch(1));
-  metadata_.append_leader_change(1, {1}, now_);
+  quorum_.set_up(settings_.controllers, cluster_id_);
+  quorum_.begin(now_);
   controller_.set_feature("metadata.version", 30);
   controller_.set_feature("eligible.leader.replicas.version", settings_.elr ? 1 : 0);
   std::map<std::string, std::optional<std::string>> configs(broker_configs.begin(), broker_configs.end());
@@ -191,6 +188,7 @@ Counts Cluster::lost(std::string_view partition_name) {
 }
 
 void Cluster::create_topic(const NewClusterTopic& topic) {
+  need_controller();
   ConfigMap configs = topic.configs;
   configs[std::string(kFormatConfig)] = std::string(topic_format_name(topic.format));
   std::vector<BrokerIds> replicas;
@@ -206,6 +204,7 @@ void Cluster::create_topic(const NewClusterTopic& topic) {
 
 void Cluster::alter_topic(const std::string& name, std::optional<std::int32_t> partitions,
                           const ConfigMap& set, const std::vector<std::string>& unset) {
+  need_controller();
   std::map<std::string, std::optional<std::string>> settings;
   for (const auto& [key, value] : set) settings[key] = value;
   for (const std::string& key : unset) settings[key] = std::nullopt;
@@ -226,6 +225,7 @@ void Cluster::alter_topic(const std::string& name, std::optional<std::int32_t> p
 }
 
 std::vector<std::string> Cluster::delete_topic(const std::string& name) {
+  need_controller();
   std::vector<std::string> removed;
   const TopicState topic = *image().topic(name);
   controller_.delete_topic(name);
@@ -379,7 +379,7 @@ void Cluster::truncated(PartitionReplica& replica, Offset from, Offset to) {
 // ---- controller
 
 void Cluster::propose_isr(PartitionReplica& leader, const BrokerIds& isr) {
-  if (!linked(leader.broker(), kControllerNode)) return;
+  if (!linked(leader.broker(), kControllerNode) || !metadata_.available()) return;
   const TopicPartition name = split_topic_partition(leader.partition());
   controller_.alter_partition(name.topic, name.partition.value(), leader.broker(),
                               leader.memory().leader_epoch, leader.memory().partition_epoch, isr);
@@ -439,12 +439,14 @@ void Cluster::propagate(bool on) {
 
 void Cluster::fence(BrokerId id) {
   static_cast<void>(broker(id));
+  need_controller();
   if (active(id)) event({.kind = "fence", .broker = id});
   controller_.fence(id);
 }
 
 void Cluster::unfence(BrokerId id) {
   static_cast<void>(broker(id));
+  need_controller();
   event({.kind = "unfence", .broker = id});
   controller_.unfence(id);
   if (propagate_) learn(id);
@@ -452,25 +454,32 @@ void Cluster::unfence(BrokerId id) {
 
 ElectionOutcome Cluster::elect(const std::string& partition_name, ElectionKind kind, BrokerId wanted) {
   static_cast<void>(partition(partition_name));
+  need_controller();
   const TopicPartition name = split_topic_partition(partition_name);
   return controller_.elect(name.topic, name.partition.value(), kind, wanted);
 }
 
+// ---- time
+
+// Brokers whose session has run out are fenced; one that is heard of again comes back by itself.
+void Cluster::fence_expired() {
+  if (!settings_.auto_fence || !metadata_.available()) return;
+  for (auto& [id, of] : brokers_) {
+    if (now_ - of.heartbeat_ms >= settings_.session_ms && active(id)) fence(id);
+    const BrokerState* state = image().broker(id);
+    if (of.up && linked(id, kControllerNode) && state != nullptr && state->fenced &&
+        !state->in_controlled_shutdown)
+      unfence(id);
+  }
+}
+
 void Cluster::tick(std::int64_t ms) {
   now_ += ms;
+  quorum_.tick(now_);
   for (auto& [id, of] : brokers_) {
     if (of.up && linked(id, kControllerNode)) of.heartbeat_ms = now_;
   }
-  if (settings_.auto_fence) {
-    for (auto& [id, of] : brokers_) {
-      if (now_ - of.heartbeat_ms >= settings_.session_ms && active(id)) fence(id);
-      // A broker that is heard of again after its session ended comes back by itself.
-      const BrokerState* state = image().broker(id);
-      if (of.up && linked(id, kControllerNode) && state != nullptr && state->fenced &&
-          !state->in_controlled_shutdown)
-        unfence(id);
-    }
-  }
+  fence_expired();
   for (auto& [id, of] : brokers_) {
     if (!of.up) continue;
     for (auto& [name, slot] : of.slots) {
@@ -479,6 +488,24 @@ void Cluster::tick(std::int64_t ms) {
       slot.replica->check_isr();
     }
   }
+}
+
+// An election takes a fetch timeout to begin, and more where votes are split.
+void Cluster::need_controller() {
+  constexpr std::int64_t step = 500, most = 60000;
+  std::int64_t waited = 0;
+  while (!metadata_.available() && options_.waits_for_controllers && quorum_.can_elect() && waited < most) {
+    tick(step);
+    waited += step;
+  }
+  if (metadata_.available()) return;
+  std::size_t up = 0;
+  for (const auto& [id, voter] : quorum_.voters()) up += voter->up() ? 1 : 0;
+  throw Error(ErrorCode::leader_not_available,
+              fmt::format("the controllers have no leader ({} of {} are up): nothing can be decided", up,
+                          quorum_.voters().size()))
+      .at(directory_)
+      .hint("'tk cluster status' shows them; 'tk cluster start --controller C' starts one");
 }
 
 }  // namespace tk

@@ -34,6 +34,8 @@ struct ClusterEvent {
 
 struct ClusterSettings {
   std::int32_t brokers = 3;
+  /// Voters of the metadata log.
+  std::int32_t controllers = 1;
   bool elr = true;
   bool unclean = false;
   bool strict_hw = true;
@@ -92,6 +94,9 @@ class Cluster final : public ReplicaHost {
     std::function<void(const std::string&)> note;
     /// Told of everything that happens.
     std::function<void(const ClusterEvent&)> on_event;
+    /// What needs a decision lets cluster time pass till the controllers have a leader again, if a majority
+    /// is up. Otherwise it throws leader_not_available at once.
+    bool waits_for_controllers = false;
     /// Ids of topics and incarnations come from here; nothing: from the system's randomness.
     std::function<Uuid()> new_id;
   };
@@ -107,6 +112,7 @@ class Cluster final : public ReplicaHost {
   [[nodiscard]] const MetadataImage& image() const { return controller_.image(); }
   [[nodiscard]] Controller& controller() { return controller_; }
   [[nodiscard]] MetadataLog& metadata_log() { return metadata_; }
+  [[nodiscard]] ControllerQuorum& quorum() { return quorum_; }
   [[nodiscard]] std::map<BrokerId, Broker>& brokers() { return brokers_; }
   [[nodiscard]] const std::map<BrokerId, Broker>& brokers() const { return brokers_; }
   [[nodiscard]] Accounting& accounting() { return accounting_; }
@@ -154,6 +160,11 @@ class Cluster final : public ReplicaHost {
 
   // ---- time and controller
   void tick(std::int64_t ms);
+  /// Throws leader_not_available where the controllers cannot decide anything.
+  void need_controller();
+  void start_controller(std::int32_t id);
+  /// Dies at once; nobody is told.
+  void kill_controller(std::int32_t id);
   void set_now(std::int64_t now) { now_ = std::max(now_, now); }
   void fence(BrokerId id);
   void unfence(BrokerId id);
@@ -186,8 +197,11 @@ class Cluster final : public ReplicaHost {
   }
 
   // ---- files (cluster_file.cpp)
-  /// Reads the state of a cluster that lies in the directory. Throws corrupt_state, unsupported_version.
-  void load();
+  enum class LoadFor : std::uint8_t { looking, changing };
+  /// Reads the state of a cluster that lies in the directory. For changing it, its lock is held: what the
+  /// controllers were about to commit when a command was killed is finished first. Throws corrupt_state,
+  /// unsupported_version.
+  void load(LoadFor what);
   /// Makes everything durable and writes the state files.
   void save();
   std::int64_t steps = 0;
@@ -223,6 +237,7 @@ class Cluster final : public ReplicaHost {
   [[nodiscard]] Uuid new_id() const;
   void load_cluster_file();
   void load_broker(Broker& broker);
+  void fence_expired();
   void save_broker(const Broker& broker);
   void save_checkpoints(const Broker& broker);
 
@@ -230,6 +245,7 @@ class Cluster final : public ReplicaHost {
   std::string directory_;
   ClusterSettings settings_;
   Options options_;
+  ControllerQuorum quorum_;
   MetadataLog metadata_;
   Controller controller_;
   std::map<BrokerId, Broker> brokers_;

@@ -51,6 +51,7 @@ void Cluster::start(BrokerId id) {
   if (of.up)
     throw Error(ErrorCode::broker_not_available, fmt::format("broker {} is up already", id))
         .at(broker_directory(id));
+  need_controller();
   const bool clean = of.clean_stop;
   of.up = true;
   of.heartbeat_ms = now_;
@@ -89,6 +90,7 @@ void Cluster::bounce(BrokerId id) {
 
 void Cluster::stop(BrokerId id) {
   if (!broker(id).up) return;
+  need_controller();
   controller_.begin_controlled_shutdown(id);
   kill(id, true);
   controller_.fence(id);
@@ -130,6 +132,7 @@ void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
     throw Error(ErrorCode::not_leader_or_follower, "a replica is rebuilt from another one that leads")
         .at(broker_directory(id));
   }
+  need_controller();
   BrokerIds isr = leader->memory().isr;
   std::erase(isr, id);
   controller_.alter_partition(name.topic, name.partition.value(), leader->broker(),
@@ -138,6 +141,27 @@ void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
   ReplicaSlot& slot = broker(id).slots.find(partition_name)->second;
   slot.checkpointed_hw = slot.durable = leader->log().start();
   rotten->settle_high_watermark(leader->log().start());
+}
+
+void Cluster::start_controller(std::int32_t id) {
+  QuorumVoter& voter = quorum_.voter(id);
+  if (voter.up())
+    throw Error(ErrorCode::broker_not_available, fmt::format("controller {} is up already", id))
+        .at(voter.directory());
+  voter.start(now_);
+  // It hears of the leader at once, if there is one.
+  quorum_.open();
+  quorum_.commit(now_);
+  event({.kind = "start", .detail = fmt::format("controller {}", id)});
+}
+
+void Cluster::kill_controller(std::int32_t id) {
+  QuorumVoter& voter = quorum_.voter(id);
+  if (!voter.up())
+    throw Error(ErrorCode::broker_not_available, fmt::format("controller {} is stopped already", id))
+        .at(voter.directory());
+  voter.kill();
+  event({.kind = "kill", .detail = fmt::format("controller {}", id)});
 }
 
 bool Cluster::corrupt(BrokerId id, std::string_view partition_name, Offset offset, std::size_t byte) {

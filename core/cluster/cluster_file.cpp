@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVersion = 1;
+constexpr std::int32_t kMostControllers = 9;
 constexpr std::string_view kBrokerFile = "tk-broker.json";
 constexpr std::string_view kCleanMark = ".kafka_cleanshutdown";
 constexpr std::string_view kHighWatermarks = "replication-offset-checkpoint";
@@ -155,6 +156,62 @@ ReplicaMemory memory_of(const Json& json, const StateJson& state, const std::str
   return memory;
 }
 
+Json to_json(const QuorumRecord& record) {
+  Json json = Json::object();
+  json["committed"] = record.committed.value();
+  Json voters = Json::object();
+  for (const auto& [id, memory] : record.voters) {
+    Json voter = Json::object();
+    voter["up"] = memory.up;
+    voter["role"] = quorum_role_name(memory.role);
+    voter["epoch"] = memory.epoch.value();
+    if (memory.role == QuorumRole::leader) voter["epoch_start"] = memory.epoch_start.value();
+    if (memory.high_watermark) voter["hw"] = memory.high_watermark->value();
+    voter["deadline"] = memory.deadline_ms;
+    if (!memory.fetched.empty() && memory.role == QuorumRole::leader) {
+      Json fetched = Json::object();
+      for (const auto& [other, offset] : memory.fetched) {
+        const auto at = memory.fetched_at.find(other);
+        fetched[std::to_string(other)] = {{"leo", offset.value()},
+                                          {"fetched", at == memory.fetched_at.end() ? 0 : at->second}};
+      }
+      voter["followers"] = std::move(fetched);
+    }
+    voters[std::to_string(id)] = std::move(voter);
+  }
+  json["voters"] = std::move(voters);
+  Json links = Json::array();
+  for (const auto& [a, b] : record.cut) links.push_back({a, b});
+  if (!links.empty()) json["cut"] = std::move(links);
+  return json;
+}
+
+QuorumRecord quorum_record(const Members& members, const StateJson& state) {
+  QuorumRecord record;
+  record.committed = Offset(members.integer("committed", 0));
+  for (const auto& [id, json] : members.object("voters").items()) {
+    const Members of(json, state, "controller " + id);
+    QuorumMemory& memory = record.voters[std::atoi(id.c_str())];
+    memory.up = of.boolean("up", true);
+    memory.role = parse_quorum_role(of.text("role", "unattached")).value_or(QuorumRole::unattached);
+    memory.epoch = LeaderEpoch(of.int32("epoch", 0));
+    memory.epoch_start = Offset(of.integer("epoch_start", 0));
+    if (of.has("hw")) memory.high_watermark = Offset(of.integer("hw", 0));
+    memory.deadline_ms = of.integer("deadline", 0);
+    for (const auto& [other, follower] : of.object("followers").items()) {
+      const Members view(follower, state, "controller " + id);
+      memory.fetched[std::atoi(other.c_str())] = Offset(view.integer("leo", 0));
+      memory.fetched_at[std::atoi(other.c_str())] = view.integer("fetched", 0);
+    }
+  }
+  for (const Json& link : members.list("cut")) {
+    if (!link.is_array() || link.size() != 2 || !link[0].is_number_integer() || !link[1].is_number_integer())
+      members.refuse("cut", "no list of links");
+    record.cut.insert({link[0].get<std::int32_t>(), link[1].get<std::int32_t>()});
+  }
+  return record;
+}
+
 }  // namespace
 
 bool is_cluster(FileSystem& fs, const std::string& directory) {
@@ -167,16 +224,18 @@ bool is_cluster_broker(FileSystem& fs, const std::string& directory) {
 
 // ---- reading
 
-void Cluster::load() {
+void Cluster::load(LoadFor what) {
   load_cluster_file();
+  if (what == LoadFor::changing && quorum_.voters().size() > 1) {
+    quorum_.open();
+    quorum_.commit(now_);
+  }
   metadata_.replay(controller_.image());
   for (BrokerId id = 1; id <= settings_.brokers; ++id) {
     brokers_[id].id = id;
     load_broker(brokers_[id]);
   }
   refresh_settings();
-  const auto configs = image().broker_configs;
-  static_cast<void>(configs);
   for (const auto& [name, topic] : image().topics) {
     for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
       for (const BrokerId id : topic.partitions[i].replicas)
@@ -197,6 +256,11 @@ void Cluster::load_cluster_file() {
   const Members config(members.object("config"), state, "config");
   settings_.brokers = config.int32("brokers", 3);
   if (settings_.brokers < 1 || settings_.brokers > 1000) members.refuse("brokers", "out of range");
+  settings_.controllers = config.int32("controllers", 1);
+  if (settings_.controllers < 1 || settings_.controllers > kMostControllers)
+    members.refuse("controllers", "out of range");
+  quorum_.set_up(settings_.controllers, cluster_id_);
+  quorum_.resume(quorum_record(Members(members.object("quorum"), state, "quorum"), state), now_);
   settings_.elr = config.boolean("elr", true);
   settings_.unclean = config.boolean("unclean", false);
   settings_.strict_hw = config.boolean("hw.strict", true);
@@ -330,7 +394,8 @@ void Cluster::save_checkpoints(const Broker& of) {
 }
 
 void Cluster::save() {
-  if (metadata_.is_open()) metadata_.close();
+  metadata_.shorten(image());
+  quorum_.close();
   for (auto& [id, of] : brokers_) {
     for (auto& [name, slot] : of.slots) slot.replica->log().close();
   }
@@ -344,6 +409,7 @@ void Cluster::save() {
   json["now_ms"] = now_;
   json["steps"] = steps;
   json["config"] = {{"brokers", settings_.brokers},
+                    {"controllers", settings_.controllers},
                     {"elr", settings_.elr},
                     {"unclean", settings_.unclean},
                     {"hw.strict", settings_.strict_hw},
@@ -371,6 +437,7 @@ void Cluster::save() {
     acked[partition_name] = std::move(levels);
   }
   json["acked"] = std::move(acked);
+  json["quorum"] = to_json(quorum_.record());
   replace_atomically(fs_, join_path(directory_, kClusterFile), as_bytes(json.dump() + "\n"),
                      options_.sync != SyncPolicy::never);
 }

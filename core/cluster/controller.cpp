@@ -12,7 +12,7 @@ constexpr std::string_view kUnclean = "unclean.leader.election.enable";
 
 void Controller::write(const std::vector<MetadataRecord>& records) {
   if (records.empty()) return;
-  const Offset first = log_.append(records, clock ? clock() : 0);
+  const Offset first = log_.append(records);
   Offset at = first;
   for (const MetadataRecord& record : records) {
     InternalRecord applied;
@@ -124,7 +124,7 @@ void Controller::unfence(BrokerId id) {
     again.in_controlled_shutdown = false;
     again.fenced = true;
     again.broker_epoch = log_.end().value();
-    write({register_broker_record(again, Uuid{})});
+    write({register_broker_record(again, again.directory)});
     broker = image_.broker(id);
   }
   if (broker->fenced) write({fence_record(*broker, false)});

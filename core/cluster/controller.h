@@ -32,8 +32,6 @@ class Controller {
   Controller(MetadataLog& log, Settings settings) : log_(log), settings_(settings) {}
 
   Changed on_change;
-  /// In ms; of the records.
-  std::function<std::int64_t()> clock;
 
   [[nodiscard]] const MetadataImage& image() const { return image_; }
   [[nodiscard]] MetadataImage& image() { return image_; }

@@ -71,6 +71,8 @@ std::uint64_t state_hash(Cluster& cluster) {
       hash = (hash ^ ((static_cast<std::uint64_t>(value) >> (8 * i)) & 0xff)) * 0x100000001b3ULL;
   };
   mix(cluster.now());
+  mix(cluster.quorum().committed().value());
+  for (const auto& [id, voter] : cluster.quorum().voters()) mix(voter->up() ? voter->epoch().value() : -1);
   for (const auto& [name, topic] : cluster.image().topics) {
     for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
       const PartitionRegistration& state = topic.partitions[i];

@@ -73,6 +73,9 @@ Fault MetadataImage::apply(const InternalRecord& record, Offset offset) {
     broker.fenced = value["fenced"].boolean();
     const SchemaValue* shutdown = value.find("in_controlled_shutdown");
     broker.in_controlled_shutdown = shutdown != nullptr && shutdown->boolean();
+    const SchemaValue* directories = value.find("log_dirs");
+    if (directories != nullptr && directories->has_value() && !directories->array().empty())
+      broker.directory = directories->array().front().uuid();
   } else if (name == "BrokerRegistrationChangeRecord") {
     return apply_registration(value);
   } else if (name == "FenceBrokerRecord" || name == "UnfenceBrokerRecord") {
@@ -218,6 +221,7 @@ MetadataRecord register_broker_record(const BrokerState& broker, const Uuid& dir
   record.value["incarnation_id"] = broker.incarnation;
   record.value["broker_epoch"] = broker.broker_epoch;
   record.value["fenced"] = broker.fenced;
+  if (broker.in_controlled_shutdown) record.value["in_controlled_shutdown"] = true;
   record.value["log_dirs"] = SchemaValue::Array{directory};
   return record;
 }

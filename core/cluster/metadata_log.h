@@ -1,60 +1,51 @@
 // The log of every change to a cluster: a partition like any other, `__cluster_metadata-0`, in Kafka's own
-// records (kafka-on-disk.md §13.4). Replaying it gives the cluster's state.
+// records (kafka-on-disk.md §13.4). Its replicas are the voters of the controllers' quorum; what they have
+// committed, replayed, is the cluster's state.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/cluster/controller_quorum.h"
 #include "core/cluster/metadata_image.h"
-#include "core/cluster/replica_log.h"
 
 namespace tk {
 
-inline constexpr std::string_view kMetadataPartition = "__cluster_metadata-0";
-
 class MetadataLog {
  public:
-  struct Options {
-    SyncPolicy sync = SyncPolicy::at_end;
-    LockWait lock_wait = 10000;
-    std::function<void(const std::string&)> note;
-  };
+  /// `now`: of the records, in ms.
+  MetadataLog(FileSystem& fs, ControllerQuorum& quorum, std::function<std::int64_t()> now)
+      : fs_(fs), quorum_(quorum), now_(std::move(now)) {}
 
-  /// `directory`: of the partition.
-  MetadataLog(FileSystem& fs, std::string directory, Options options);
-
-  /// Replays what is there, from the newest snapshot on, without taking a lock. Damage before the end throws
-  /// corrupt_state with file and position: nothing is guessed.
+  /// Replays what is committed, from the newest snapshot on, without opening or locking anything. Damage
+  /// before the end throws corrupt_state with file and position: nothing is guessed.
   void replay(MetadataImage& image);
-  /// Opens the log for appending; a torn tail is cut.
-  void open();
-  void close();
-  [[nodiscard]] bool is_open() const { return log_ != nullptr; }
 
-  /// Appends the records as one batch, so that all or none of them count, and says the offset of the first.
-  Offset append(const std::vector<MetadataRecord>& records, std::int64_t now);
-  /// The control record that begins a leader's epoch.
-  void append_leader_change(std::int32_t leader, const std::vector<std::int32_t>& voters, std::int64_t now);
-  void begin_epoch(LeaderEpoch epoch) { log_->begin_epoch(epoch); }
-  [[nodiscard]] LeaderEpoch epoch() const { return log_->leader_epoch(); }
-  [[nodiscard]] Offset end() {
-    if (!is_open()) open();
-    return log_->log_end();
-  }
-  void force() { log_->sync(); }
-  /// The end offset that the last replay() came to.
+  /// True if the controllers have a leader that can commit.
+  [[nodiscard]] bool available() { return quorum_.leader() != nullptr; }
+  /// Appends the records as one batch, so that all or none of them count, has the voters take it, and says
+  /// the offset of the first. Throws leader_not_available where no majority does.
+  Offset append(const std::vector<MetadataRecord>& records);
+  /// Of the leader's log. There is a leader.
+  [[nodiscard]] Offset end();
+
+  /// Where the log has become long, the state takes the place of its beginning, on each voter that is up.
+  void shorten(const MetadataImage& image);
+  /// A log is long that has grown by this since its snapshot.
+  std::uint64_t longest = 1U << 20;
+
+  /// The end offset and the epoch that the last replay() came to.
   [[nodiscard]] Offset replayed_end() const { return replayed_; }
   [[nodiscard]] LeaderEpoch replayed_epoch() const { return replayed_epoch_; }
-  [[nodiscard]] const std::string& directory() const { return directory_; }
 
  private:
-  Offset append_batch(std::uint16_t attributes, std::int64_t now);
+  QuorumVoter& leader();
+  void replay_log(const std::string& directory, Offset from, Offset limit, MetadataImage& image);
 
   FileSystem& fs_;
-  std::string directory_;
-  Options options_;
-  std::unique_ptr<PartitionLog> log_;
+  ControllerQuorum& quorum_;
+  std::function<std::int64_t()> now_;
   Offset replayed_{0};
   LeaderEpoch replayed_epoch_{0};
   BatchBuilder builder_;
@@ -63,7 +54,7 @@ class MetadataLog {
   Buffer value_;
 };
 
-/// Replays one segment or snapshot's batches that lie in `bytes`; what the sink is told, see replay().
+/// Replays the batches that lie in `bytes`. The fault that stopped it, and its position; no fault: none.
 Fault replay_units(ByteView bytes, MetadataImage& image, std::uint64_t& position);
 
 }  // namespace tk

@@ -44,6 +44,8 @@ struct BrokerState {
   /// Of the registration: the offset of its record in the metadata log.
   std::int64_t broker_epoch = -1;
   Uuid incarnation;
+  /// Of its log directory.
+  Uuid directory;
   bool fenced = true;
   bool in_controlled_shutdown = false;
 

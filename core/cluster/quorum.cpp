@@ -6,43 +6,49 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/cluster/metadata_snapshot.h"
 #include "core/cluster/quorum_records.h"
 
 namespace tk {
 namespace {
 
 constexpr std::string_view kStateFile = "quorum-state";
+constexpr std::string_view kRoleNames[] = {"unattached", "voted",  "follower",
+                                           "candidate",  "leader", "resigned"};
 
-ReplicaLog::Options log_options(SyncPolicy sync) {
-  ReplicaLog::Options options;
+ReplicaLog::Options of_kafka(ReplicaLog::Options options) {
   options.format = TopicFormat::kafka;
-  options.sync = sync;
   return options;
 }
 
 }  // namespace
 
 std::string_view quorum_role_name(QuorumRole role) {
-  constexpr std::string_view names[] = {"unattached", "voted", "follower", "candidate", "leader", "resigned"};
-  return names[static_cast<std::size_t>(role)];
+  return kRoleNames[static_cast<std::size_t>(role)];
+}
+
+std::optional<QuorumRole> parse_quorum_role(std::string_view name) {
+  const auto found = std::find(std::begin(kRoleNames), std::end(kRoleNames), name);
+  if (found == std::end(kRoleNames)) return std::nullopt;
+  return static_cast<QuorumRole>(found - std::begin(kRoleNames));
 }
 
 QuorumVoter::QuorumVoter(FileSystem& fs, std::int32_t id, std::vector<std::int32_t> voters,
-                         std::string directory, const Rules& rules, SyncPolicy sync)
+                         std::string directory, const Rules& rules, ReplicaLog::Options log)
     : fs_(fs),
       id_(id),
       voters_(std::move(voters)),
       directory_(std::move(directory)),
       rules_(rules),
-      sync_(sync),
-      log_(fs, directory_, log_options(sync)) {}
+      forced_(log.sync != SyncPolicy::never),
+      log_(fs, directory_, of_kafka(std::move(log))) {}
 
 void QuorumVoter::start(std::int64_t now) {
   fs_.make_directories(directory_);
   log_.open();
   load();
   up_ = true;
-  role_ = voted_ ? QuorumRole::voted : QuorumRole::unattached;
+  role_ = leader_ ? QuorumRole::follower : voted_ ? QuorumRole::voted : QuorumRole::unattached;
   // A leader that comes back does not know what the others did meanwhile.
   if (leader_ == id_) {
     leader_.reset();
@@ -50,6 +56,44 @@ void QuorumVoter::start(std::int64_t now) {
   }
   high_watermark_.reset();
   deadline_ = now + timeouts_.fetch_ms;
+}
+
+void QuorumVoter::resume(const QuorumMemory& memory, std::int64_t now) {
+  load();
+  up_ = memory.up;
+  if (!up_) return;
+  high_watermark_ = memory.high_watermark;
+  if (memory.epoch != epoch_) {
+    // What it knew is of an epoch that is over.
+    role_ = leader_ == id_ ? QuorumRole::resigned
+            : leader_      ? QuorumRole::follower
+            : voted_       ? QuorumRole::voted
+                           : QuorumRole::unattached;
+    if (leader_ == id_) leader_.reset();
+    high_watermark_.reset();
+    deadline_ = now + timeouts_.fetch_ms;
+    return;
+  }
+  role_ = memory.role;
+  epoch_start_ = memory.epoch_start;
+  deadline_ = memory.deadline_ms;
+  fetched_ = memory.fetched;
+  fetched_at_ = memory.fetched_at;
+}
+
+QuorumMemory QuorumVoter::memory() const {
+  return {up_, role_, epoch_, epoch_start_, high_watermark_, deadline_, fetched_, fetched_at_};
+}
+
+void QuorumVoter::open() {
+  if (!up_ || log_.is_open()) return;
+  fs_.make_directories(directory_);
+  log_.open();
+}
+
+std::int64_t QuorumVoter::election_wait() const {
+  const std::int64_t spread = (id_ * 7919LL + epoch_.value() * 4801LL) % timeouts_.election_ms;
+  return timeouts_.election_ms + spread;
 }
 
 void QuorumVoter::kill() {
@@ -64,7 +108,7 @@ void QuorumVoter::kill() {
 // quorum-state, version 0 (kafka-on-disk.md §13.4.4).
 void QuorumVoter::save() {
   nlohmann::ordered_json json;
-  json["clusterId"] = "";
+  json["clusterId"] = cluster_id_;
   json["leaderId"] = leader_.value_or(-1);
   json["leaderEpoch"] = epoch_.value();
   json["votedId"] = voted_.value_or(-1);
@@ -72,8 +116,7 @@ void QuorumVoter::save() {
   json["currentVoters"] = nlohmann::ordered_json::array();
   for (const std::int32_t voter : voters_) json["currentVoters"].push_back({{"voterId", voter}});
   json["data_version"] = 0;
-  replace_atomically(fs_, join_path(directory_, kStateFile), as_bytes(json.dump()),
-                     sync_ != SyncPolicy::never);
+  replace_atomically(fs_, join_path(directory_, kStateFile), as_bytes(json.dump()), forced_);
 }
 
 void QuorumVoter::load() {
@@ -81,7 +124,11 @@ void QuorumVoter::load() {
   epoch_ = LeaderEpoch(0);
   leader_.reset();
   voted_.reset();
-  if (!fs_.stat(path)) return;
+  if (!fs_.stat(path)) {
+    // The file was removed, or never there: no epoch of the log may come again.
+    epoch_ = read_leader_epochs(fs_, directory_).latest().value_or(epoch_);
+    return;
+  }
   const auto json = nlohmann::ordered_json::parse(read_whole(fs_, path), nullptr, false);
   const auto number = [&](const char* name) {
     if (!json.is_object() || !json.contains(name) || !json[name].is_number_integer())
@@ -97,7 +144,25 @@ void QuorumVoter::load() {
 }
 
 std::pair<LeaderEpoch, Offset> QuorumVoter::last() const {
-  return {log_.epochs().latest().value_or(LeaderEpoch(0)), log_.end()};
+  const auto latest = log_.epochs().latest();
+  return {latest ? *latest : snapshot_epoch(), log_.end()};
+}
+
+LeaderEpoch QuorumVoter::snapshot_epoch() const {
+  const auto snapshot = newest_snapshot(fs_, directory_);
+  return snapshot ? snapshot->epoch : LeaderEpoch(0);
+}
+
+std::pair<LeaderEpoch, Offset> QuorumVoter::last_on_disk() {
+  if (log_.is_open()) return last();
+  if (!fs_.stat(directory_)) return {LeaderEpoch(0), Offset(0)};
+  const LeaderEpochs epochs = read_leader_epochs(fs_, directory_);
+  return {std::max(epochs.latest().value_or(LeaderEpoch(0)), snapshot_epoch()), log_.end_on_disk()};
+}
+
+void QuorumVoter::begin_at(const SnapshotId& snapshot) {
+  log_.restart_at(snapshot.end);
+  log_.begin_epoch(snapshot.epoch);
 }
 
 void QuorumVoter::enter_epoch(LeaderEpoch epoch) {
@@ -115,7 +180,7 @@ VoteRequest QuorumVoter::stand(std::int64_t now) {
   role_ = QuorumRole::candidate;
   votes_[id_] = true;
   save();
-  deadline_ = now + timeouts_.election_ms;
+  deadline_ = now + election_wait();
   if (votes_.size() >= majority()) become_leader(now);
   return {id_, epoch_, last().first, last().second};
 }
@@ -128,7 +193,7 @@ bool QuorumVoter::vote(const VoteRequest& request, std::int64_t now) {
   if (grant) {
     voted_ = request.candidate;
     role_ = QuorumRole::voted;
-    deadline_ = now + timeouts_.election_ms;
+    deadline_ = now + election_wait();
   }
   save();
   return grant;
@@ -154,11 +219,7 @@ void QuorumVoter::become_leader(std::int64_t now) {
   save();
   Buffer unit;
   const UnitInfo info = encode_leader_change(unit, log_.end(), epoch_, id_, voters_, now);
-  StoredUnits units;
-  units.bytes.append(unit.view());
-  units.units.push_back(info);
-  log_.append_copied(units);
-  advance();
+  append_batch(info, unit.view());
 }
 
 void QuorumVoter::hear_leader(LeaderEpoch epoch, std::int32_t leader, std::int64_t now) {
@@ -180,6 +241,11 @@ std::optional<Offset> QuorumVoter::append(std::string_view value, std::int64_t n
   return at;
 }
 
+void QuorumVoter::append_batch(const UnitInfo& info, ByteView batch) {
+  log_.append_unit(info, batch);
+  advance();
+}
+
 std::optional<QuorumFetch> QuorumVoter::next_fetch(std::int64_t max_records) const {
   if (!up_ || role_ != QuorumRole::follower || !leader_) return std::nullopt;
   QuorumFetch fetch{id_, epoch_, log_.end(), kNoLeaderEpoch, max_records};
@@ -192,12 +258,20 @@ QuorumReply QuorumVoter::handle(const QuorumFetch& fetch, std::int64_t now) {
   reply.epoch = epoch_;
   reply.leader = leader_.value_or(-1);
   reply.fetch_offset = fetch.offset;
+  if (fetch.epoch > epoch_) {
+    enter_epoch(fetch.epoch);
+    save();
+  }
   // Only fetches of its own epoch count.
   if (role_ != QuorumRole::leader || fetch.epoch != epoch_) {
     reply.fenced = true;
     return reply;
   }
   fetched_at_[fetch.voter] = now;
+  if (fetch.offset < log_.start()) {
+    reply.snapshot = true;
+    return reply;
+  }
   if (fetch.last_epoch != kNoLeaderEpoch) {
     reply.end = log_.epochs().end_offset_for(fetch.last_epoch, log_.end());
     if (reply.end.epoch != fetch.last_epoch || reply.end.offset < fetch.offset) {
@@ -270,7 +344,7 @@ void QuorumVoter::check_quorum(std::int64_t now) {
   role_ = QuorumRole::resigned;
   leader_.reset();
   high_watermark_.reset();
-  deadline_ = now + timeouts_.election_ms;
+  deadline_ = now + election_wait();
   save();
 }
 

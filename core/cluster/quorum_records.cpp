@@ -5,6 +5,27 @@
 #include "core/format/schema_value.h"
 
 namespace tk {
+namespace {
+
+/// A control batch of one record; its key is version 0 and the type.
+UnitInfo encode_control(Buffer& out, Offset offset, LeaderEpoch epoch, char kind, const SchemaType& type,
+                        const SchemaValue& message, std::int64_t now) {
+  Buffer value;
+  if (const Fault fault = encode_schema(type, message, value))
+    throw Error(ErrorCode::unknown_server_error, fault.detail);
+  const char key[] = {0, 0, 0, kind};
+  BatchBuilder builder;
+  Compressor compressor;
+  builder.start(now);
+  builder.add(out, now, std::string_view(key, sizeof key), as_text(value.view()), {});
+  BatchFields fields;
+  fields.base_offset = offset;
+  fields.leader_epoch = epoch;
+  fields.attribute_bits = kControlBit;
+  return builder.finish(fields, {}, compressor, out);
+}
+
+}  // namespace
 
 UnitInfo encode_leader_change(Buffer& out, Offset offset, LeaderEpoch epoch, std::int32_t leader,
                               const std::vector<std::int32_t>& voters, std::int64_t now) {
@@ -20,20 +41,19 @@ UnitInfo encode_leader_change(Buffer& out, Offset offset, LeaderEpoch epoch, std
   }
   message["voters"] = all;
   message["granting_voters"] = std::move(all);
-  Buffer value;
-  if (const Fault fault = encode_schema(type, message, value))
-    throw Error(ErrorCode::unknown_server_error, fault.detail);
-  // Version 0, type 2.
-  constexpr std::string_view key("\0\0\0\2", 4);
-  BatchBuilder builder;
-  Compressor compressor;
-  builder.start(now);
-  builder.add(out, now, key, as_text(value.view()), {});
-  BatchFields fields;
-  fields.base_offset = offset;
-  fields.leader_epoch = epoch;
-  fields.attribute_bits = kControlBit;
-  return builder.finish(fields, {}, compressor, out);
+  return encode_control(out, offset, epoch, 2, type, message, now);
+}
+
+UnitInfo encode_snapshot_header(Buffer& out, Offset offset, LeaderEpoch epoch, std::int64_t now) {
+  const SchemaType& type = *internal_schemas().find("SnapshotHeaderRecord", 0);
+  SchemaValue message = SchemaValue::of(type);
+  message["last_contained_log_timestamp"] = now;
+  return encode_control(out, offset, epoch, 3, type, message, now);
+}
+
+UnitInfo encode_snapshot_footer(Buffer& out, Offset offset, LeaderEpoch epoch, std::int64_t now) {
+  const SchemaType& type = *internal_schemas().find("SnapshotFooterRecord", 0);
+  return encode_control(out, offset, epoch, 4, type, SchemaValue::of(type), now);
 }
 
 }  // namespace tk

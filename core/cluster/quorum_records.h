@@ -12,4 +12,8 @@ namespace tk {
 UnitInfo encode_leader_change(Buffer& out, Offset offset, LeaderEpoch epoch, std::int32_t leader,
                               const std::vector<std::int32_t>& voters, std::int64_t now);
 
+/// The control batches that stand first and last in a snapshot (kafka-on-disk.md §13.4.3).
+UnitInfo encode_snapshot_header(Buffer& out, Offset offset, LeaderEpoch epoch, std::int64_t now);
+UnitInfo encode_snapshot_footer(Buffer& out, Offset offset, LeaderEpoch epoch, std::int64_t now);
+
 }  // namespace tk

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/format/checkpoint_file.h"
 #include "core/format/end_marker.h"
 #include "core/log/segment_lookup.h"
 #include "core/log/segment_names.h"
@@ -321,6 +322,13 @@ Offset ReplicaLog::end_on_disk() {
   const ScanRange range{
       .position = 0, .end = last.size, .segment_base = last.base, .after = last.base - 1, .below = {}};
   return std::max(scan_to_end(fs_, last, range).next_offset_before_damage, last.base);
+}
+
+LeaderEpochs read_leader_epochs(FileSystem& fs, const std::string& directory) {
+  const std::string path = join_path(directory, kLeaderEpochFile);
+  if (!fs.stat(path)) return {};
+  const LeaderEpochCheckpoint parsed = parse_leader_epoch_checkpoint(read_whole(fs, path));
+  return parsed.fault ? LeaderEpochs() : LeaderEpochs(parsed.entries);
 }
 
 }  // namespace tk

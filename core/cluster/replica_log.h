@@ -79,6 +79,8 @@ class ReplicaLog {
   /// Appends one record as a unit of its own and returns its offset.
   Offset append(const NewRecord& record, LeaderEpoch epoch);
   Offset append_marker(const struct EndMarker& marker, LeaderEpoch epoch);
+  /// Appends a unit that was encoded for this end.
+  void append_unit(const UnitInfo& info, ByteView unit) { log_->append_at(info, info.leader_epoch, unit); }
   void append_copied(const StoredUnits& units);
   /// Returns how many offsets went.
   std::int64_t truncate(Offset to);
@@ -87,6 +89,7 @@ class ReplicaLog {
   /// Offsets below go, whole segments only (delete-records, retention).
   void start_at(Offset start);
   void force() { log_->sync(); }
+  [[nodiscard]] bool forces() const { return options_.sync != SyncPolicy::never; }
 
   /// Reads whole units from the one that holds `from` on: at most `max_records` records and about
   /// `max_bytes`, but at least one unit if there is any. Nothing is decoded or summed. Throws corrupt_message
@@ -130,5 +133,8 @@ class ReplicaLog {
   Buffer encoded_;
   std::vector<AppendUnit> facts_;
 };
+
+/// leader-epoch-checkpoint of a log, open or not; without one, or from a damaged one, none.
+LeaderEpochs read_leader_epochs(FileSystem& fs, const std::string& directory);
 
 }  // namespace tk

@@ -337,6 +337,10 @@ std::optional<Violation> Checker::check_file(const Watched& partition, BrokerId 
 }
 
 std::optional<Violation> Checker::check_files() {
+  MetadataImage replayed;
+  run_.cluster().metadata_log().replay(replayed);
+  if (!(replayed == run_.cluster().image()))
+    return Violation{"R14", "the committed metadata log gives another state than the controllers hold"};
   for (const Watched& partition : partitions_) {
     for (const BrokerId id : run_.cluster().partition(partition.name).replicas) {
       if (auto violation = check_file(partition, id)) return violation;
@@ -346,6 +350,8 @@ std::optional<Violation> Checker::check_files() {
 }
 
 std::optional<Violation> Checker::check_liveness() {
+  if (!run_.cluster().metadata_log().available())
+    return Violation{"R18", "the controllers have no leader though all are up"};
   for (const Watched& partition : partitions_) {
     PartitionReplica* leader = run_.cluster().true_leader(partition.name);
     if (leader == nullptr)

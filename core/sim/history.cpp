@@ -26,7 +26,7 @@ class World {
     small["segment.bytes"] = std::to_string(config.segment_bytes);
     cluster_.create_topic({kTopic, config.partitions, config.replicas, config.format, small});
     cluster_.propagate(config.propagate);
-    run_.emplace(cluster_, kTopic, config.controllers);
+    run_.emplace(cluster_, kTopic);
     checker_.emplace(*run_);
   }
 
@@ -45,6 +45,12 @@ class World {
       parse_step(line, parsed);
       if (!violation) step(parsed, violation);
     };
+    go("quorum heal");
+    for (const auto& [id, voter] : cluster_.quorum().voters()) {
+      if (!voter->up()) go(fmt::format("quorum start {}", id).c_str());
+    }
+    // An election takes its time, and may need another.
+    for (int i = 0; i < 20 && !cluster_.metadata_log().available(); ++i) go("tick 1100");
     go("heal");
     go("propagate on");
     for (const auto& [id, broker] : cluster_.brokers()) {
@@ -232,8 +238,8 @@ std::string scenario_text(const SimHistory& history) {
       "controllers={} propagate={} format={} segment.bytes={}",
       config.replicas, config.partitions, config.cluster.min_isr, on(config.cluster.elr),
       on(config.cluster.unclean), on(config.cluster.strict_hw), truncation_name(config.cluster.truncation),
-      config.cluster.lag_ms, config.controllers, on(config.propagate), topic_format_name(config.format),
-      config.segment_bytes);
+      config.cluster.lag_ms, config.cluster.controllers, on(config.propagate),
+      topic_format_name(config.format), config.segment_bytes);
   for (const RuleName& rule : rule_names()) {
     if (!(config.cluster.rules.*rule.member)) text += fmt::format(" without={}", rule.name);
   }

@@ -57,11 +57,4 @@ LogValues read_log_values(FileSystem& fs, const std::string& directory, Offset f
   return values;
 }
 
-LeaderEpochs read_epochs(FileSystem& fs, const std::string& directory) {
-  const std::string path = join_path(directory, kLeaderEpochFile);
-  if (!fs.stat(path)) return {};
-  const LeaderEpochCheckpoint parsed = parse_leader_epoch_checkpoint(read_whole(fs, path));
-  return parsed.fault ? LeaderEpochs() : LeaderEpochs(parsed.entries);
-}
-
 }  // namespace tk

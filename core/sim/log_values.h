@@ -34,7 +34,5 @@ struct LogValues {
 
 /// Records from `from` up to, not including, `to`.
 LogValues read_log_values(FileSystem& fs, const std::string& directory, Offset from, Offset to);
-/// leader-epoch-checkpoint.
-LeaderEpochs read_epochs(FileSystem& fs, const std::string& directory);
 
 }  // namespace tk

@@ -2,12 +2,12 @@
 // (R14).
 //
 //     quorum stand N | fetch N [max=M] | append V to=N | kill N | start N | cut A B | heal | tick MS
+//
+// An appended V is a record without meaning. It is committed only by the fetches of later steps.
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,35 +19,34 @@ namespace tk {
 
 class QuorumRun {
  public:
-  QuorumRun(FileSystem& fs, const std::string& directory, std::int32_t voters, const Rules& rules);
+  explicit QuorumRun(Cluster& cluster);
 
   struct Outcome {
     std::string reply;
     bool skipped = false;
-    std::optional<std::pair<std::string, std::string>> violation;
   };
   Outcome run(const Step& step);
-  [[nodiscard]] std::map<std::int32_t, std::unique_ptr<QuorumVoter>>& voters() { return voters_; }
-  [[nodiscard]] std::int64_t now() const { return now_; }
+  /// What any step has broken: R14.
+  std::optional<std::pair<std::string, std::string>> check();
 
  private:
-  void stand(QuorumVoter& candidate);
-  std::string fetch(QuorumVoter& follower, std::int64_t max);
-  void tell_leader(QuorumVoter& leader);
-  void check();
+  void check_voter(QuorumVoter& voter);
   void fail(std::string what);
-  [[nodiscard]] bool linked(std::int32_t a, std::int32_t b) const {
-    return !cut_.contains({std::min(a, b), std::max(a, b)});
-  }
 
-  std::map<std::int32_t, std::unique_ptr<QuorumVoter>> voters_;
-  std::set<std::pair<std::int32_t, std::int32_t>> cut_;
-  std::int64_t now_ = 0;
+  Cluster& cluster_;
+  ControllerQuorum& quorum_;
   // What was seen so far.
   std::map<std::int32_t, std::int32_t> leader_of_epoch_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> votes_;  // (epoch, voter) -> candidate
   LeaderEpochs committed_;
   Offset committed_end_{0};
+  struct Seen {
+    Offset end, high_watermark;
+    LeaderEpoch epoch;
+    QuorumRole role = QuorumRole::unattached;
+    bool operator==(const Seen&) const = default;
+  };
+  std::map<std::int32_t, Seen> seen_;
   std::optional<std::pair<std::string, std::string>> found_;
 };
 

@@ -51,6 +51,26 @@ std::string ScenarioRun::partition_name(std::int32_t number) const {
 
 ScenarioRun::Outcome ScenarioRun::run(const Step& step) {
   Outcome outcome;
+  try {
+    outcome = run_step(step);
+  } catch (const Error& error) {
+    // Nothing can be decided now, and nothing was done; or committed metadata would have been given up.
+    if (error.code() == ErrorCode::leader_not_available) {
+      outcome = {"NOT_CONTROLLER", true, {}, {}};
+    } else if (error.code() == ErrorCode::corrupt_state) {
+      outcome.violation.emplace("R14", error.message());
+    } else {
+      throw;
+    }
+  }
+  if (auto violation = quorum_.check(); violation && !outcome.violation)
+    outcome.violation = std::move(violation);
+  if (step.op != Op::expect_reply) last_reply_ = outcome.reply;
+  return outcome;
+}
+
+ScenarioRun::Outcome ScenarioRun::run_step(const Step& step) {
+  Outcome outcome;
   const auto id = static_cast<BrokerId>(step.n);
   const auto known = [&] { return cluster_.brokers().contains(id); };
   const auto up = [&] { return known() && cluster_.brokers().at(id).up; };
@@ -164,13 +184,8 @@ ScenarioRun::Outcome ScenarioRun::run(const Step& step) {
       outcome = transaction(step);
       break;
     case Op::quorum: {
-      if (!quorum_) {
-        quorum_ =
-            std::make_unique<QuorumRun>(cluster_.file_system(), join_path(cluster_.directory(), "quorum"),
-                                        controllers_, cluster_.rules());
-      }
-      QuorumRun::Outcome said = quorum_->run(step);
-      outcome = {std::move(said.reply), said.skipped, {}, std::move(said.violation)};
+      QuorumRun::Outcome said = quorum_.run(step);
+      outcome = {std::move(said.reply), said.skipped, {}, {}};
       break;
     }
     case Op::send:
@@ -199,7 +214,6 @@ ScenarioRun::Outcome ScenarioRun::run(const Step& step) {
     default:
       break;
   }
-  last_reply_ = outcome.reply;
   return outcome;
 }
 
@@ -416,7 +430,7 @@ ScenarioRun::Outcome ScenarioRun::expect_log(const Step& step) {
   std::vector<std::string> words;
   for (const LoggedRecord& record : values.records) words.push_back(record.value);
   const Offset start = replica->log().is_open() ? replica->log().start() : values.start;
-  const std::string epochs = epochs_text(read_epochs(cluster_.file_system(), directory), ",");
+  const std::string epochs = epochs_text(read_leader_epochs(cluster_.file_system(), directory), ",");
   Outcome outcome;
   const auto expect = [&](std::string_view what, const std::string& got, const std::string& wanted) {
     if (!outcome.failed && got != wanted)

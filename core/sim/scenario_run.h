@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,8 +33,8 @@ struct ReadResult {
 class ScenarioRun {
  public:
   /// `topic`: of the steps; it exists.
-  ScenarioRun(Cluster& cluster, std::string topic, std::int32_t controllers = 3)
-      : cluster_(cluster), topic_(std::move(topic)), controllers_(controllers) {
+  ScenarioRun(Cluster& cluster, std::string topic)
+      : cluster_(cluster), topic_(std::move(topic)), quorum_(cluster) {
     cluster_.on_answer = [this](const PartitionReplica& leader, AckLevel level, Offset first, Offset last,
                                 LeaderEpoch epoch,
                                 ReplicaError error) { answered(leader, level, first, last, epoch, error); };
@@ -74,6 +73,7 @@ class ScenarioRun {
   [[nodiscard]] const std::vector<Sent>& sent() const { return sent_; }
 
  private:
+  Outcome run_step(const Step& step);
   Outcome append(const Step& step);
   Outcome read(const Step& step);
   Outcome transaction(const Step& step);
@@ -95,8 +95,7 @@ class ScenarioRun {
   std::map<std::string, Offset> group_offsets_;
   std::map<std::int64_t, std::vector<std::int32_t>> open_transactions_;  // partitions by pid
   std::string last_reply_;
-  std::int32_t controllers_;
-  std::unique_ptr<QuorumRun> quorum_;
+  QuorumRun quorum_;
 };
 
 /// "0@0 1@3" and so on, with `between`.

@@ -37,9 +37,11 @@ Schedule::Schedule(const HistoryOptions& options)
   cut_weight_ = on_.net ? static_cast<std::uint64_t>(draw.between(10, 50)) : 0;
   message_weight_ = on_.reorder ? static_cast<std::uint64_t>(draw.between(40, 220)) : 0;
   client_weight_ = on_.client ? static_cast<std::uint64_t>(draw.between(100, 500)) : 0;
-  config_.controllers = options.controllers > 1 ? options.controllers : draw.chance(1, 2) ? 5 : 3;
+  on_.controller = keep(on_.controller);
+  const std::int32_t drawn = draw.chance(1, 2) ? 5 : 3;
+  config_.cluster.controllers = options.controllers > 1 ? options.controllers : on_.controller ? drawn : 1;
   // A deposed leader that comes back (K3) is rare among random steps: some seeds begin with it.
-  if (on_.controller && config_.controllers == 5 && draw.chance(1, 6)) {
+  if (on_.controller && config_.cluster.controllers == 5 && draw.chance(1, 6)) {
     for (const char* line :
          {"stand 1",       "fetch 2", "fetch 3", "fetch 4", "fetch 5", "fetch 2", "fetch 3",
           "fetch 4",       "fetch 5", "kill 1",  "start 1", "stand 1", "fetch 2", "kill 1",
@@ -312,7 +314,7 @@ Step Schedule::transaction() {
 // The controllers: elections, fetches, crashes and cuts, in any order.
 Step Schedule::quorum() {
   Step step = make(Op::quorum);
-  const auto any = [&] { return std::to_string(faults_.between(1, config_.controllers)); };
+  const auto any = [&] { return std::to_string(faults_.between(1, config_.cluster.controllers)); };
   const std::uint64_t kind = faults_.below(100);
   if (kind < 46) {
     step.words = {"fetch", any()};
@@ -321,7 +323,7 @@ Step Schedule::quorum() {
     step.words = {"stand", any()};
   } else if (kind < 72) {
     step.words = {"append", fmt::format("m{}", values_++)};
-    step.to = static_cast<BrokerId>(faults_.between(1, config_.controllers));
+    step.to = static_cast<BrokerId>(faults_.between(1, config_.cluster.controllers));
   } else if (kind < 81) {
     step.words = {"kill", any()};
   } else if (kind < 92) {

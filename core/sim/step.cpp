@@ -523,7 +523,7 @@ std::optional<std::string> apply_config(const std::vector<std::pair<std::string,
       if (static_cast<std::int32_t>(to.assignment.size()) != to.replicas)
         return fmt::format("config assign is a list of all replicas behind rf, not '{}'", value);
     } else if (key == "controllers") {
-      problem = set_number(to.controllers, 1, 9);
+      problem = set_number(to.cluster.controllers, 1, 9);
     } else if (key == "segment.bytes") {
       problem = set_number(to.segment_bytes, 128, 1073741824);
     } else if (key == "seed") {

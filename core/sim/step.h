@@ -114,8 +114,6 @@ struct ScenarioConfig {
   bool propagate = true;
   std::uint64_t seed = 0;
   std::int64_t segment_bytes = 1073741824;
-  /// Voters of the quorum that `quorum` steps drive.
-  std::int32_t controllers = 3;
   /// The replicas in their order; empty: from 1 on.
   BrokerIds assignment;
   TopicFormat format = TopicFormat::json;

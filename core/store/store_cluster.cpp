@@ -25,9 +25,10 @@ void Store::load_cluster() {
   if (!cluster_) {
     Cluster::Options options;
     options.lock_wait = options_.lock_wait;
+    options.waits_for_controllers = true;
     options.note = [this](const std::string& line) { notes_.push_back(line); };
     cluster_ = std::make_shared<Cluster>(*fs_, directory_, ClusterSettings{}, std::move(options));
-    cluster_->load();
+    cluster_->load(cluster_lock_ ? Cluster::LoadFor::changing : Cluster::LoadFor::looking);
     if (cluster_lock_) finish_interrupted(*cluster_);
   }
   list_cluster_topics();

@@ -10,13 +10,19 @@ using namespace tk;
 
 namespace {
 
+ReplicaLog::Options unforced() {
+  ReplicaLog::Options options;
+  options.sync = SyncPolicy::never;
+  return options;
+}
+
 struct Voters {
   explicit Voters(std::int32_t count, Rules with = {}) : rules(with) {
     std::vector<std::int32_t> ids;
     for (std::int32_t id = 1; id <= count; ++id) ids.push_back(id);
     for (const std::int32_t id : ids) {
       voters.push_back(std::make_unique<QuorumVoter>(disk, id, ids, "/q/controller-" + std::to_string(id),
-                                                     rules, SyncPolicy::never));
+                                                     rules, unforced()));
       voters.back()->start(now);
     }
   }
