@@ -143,6 +143,7 @@ shell_tests
 crash_test "producers killed" kill_produce --rounds 200 --seed 1
 crash_test "named producers killed" kill_named --rounds 100 --seed 1
 crash_test "clusters killed" kill_cluster --rounds 20 --seed 1
+crash_test "clusters with three controllers killed" kill_cluster --rounds 8 --seed 101 --controllers 3
 crash_test "members killed" kill_group --seconds 15 --seed 1
 one_check "formatting" formatted
 one_check "layers" scripts/check_layers.sh

@@ -77,6 +77,7 @@ void MetadataLog::replay_log(const std::string& directory, Offset from, Offset l
   walk_view(
       fs_, view, from,
       [&](ByteView unit, const UnitInfo& info, const SegmentFile& segment) {
+        if (problem) return false;  // what stands behind damage says nothing
         if (info.base_offset < from) return true;
         if (info.last_offset >= limit) return false;
         problem = replay_unit(decoder, unit, info, image);

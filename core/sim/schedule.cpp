@@ -43,11 +43,11 @@ Schedule::Schedule(const HistoryOptions& options)
   // A deposed leader that comes back (K3) is rare among random steps: some seeds begin with it.
   if (on_.controller && config_.cluster.controllers == 5 && draw.chance(1, 6)) {
     for (const char* line :
-         {"stand 1",       "fetch 2", "fetch 3", "fetch 4", "fetch 5", "fetch 2", "fetch 3",
-          "fetch 4",       "fetch 5", "kill 1",  "start 1", "stand 1", "fetch 2", "kill 1",
-          "stand 5",       "stand 5", "kill 5",  "start 1", "stand 1", "stand 1", "fetch 3 max=1",
-          "fetch 3 max=0", "kill 1",  "start 5", "stand 5", "stand 5", "fetch 3", "fetch 4",
-          "fetch 3",       "fetch 4", "fetch 2", "fetch 2"}) {
+         {"stand 1",       "fetch 2",       "fetch 3", "fetch 4", "fetch 5", "fetch 2", "fetch 3",
+          "fetch 4",       "fetch 5",       "kill 1",  "start 1", "stand 1", "fetch 2", "kill 1",
+          "stand 5",       "stand 5",       "kill 5",  "start 1", "stand 1", "stand 1", "fetch 3 max=1",
+          "fetch 2 max=0", "fetch 3 max=0", "kill 1",  "start 5", "stand 5", "stand 5", "fetch 3",
+          "fetch 4",       "fetch 3",       "fetch 4", "fetch 2", "fetch 2"}) {
       Step step;
       parse_step(std::string("quorum ") + line, step);
       planned_.push_back(std::move(step));
