@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test: unit tests (release and with sanitizers), shell tests, producers that are killed, format, layers,
-# Kafka's own engine as a partner.
+# Runs every test: unit tests (release and with sanitizers), shell tests, command lines of documents, producers that are
+# killed, format, layers, Kafka's own engine as a partner.
 # The last line is `N passed, N failed` over all of them; exit 1 if any failed or a runner had none.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$root"
@@ -68,7 +68,7 @@ shell_tests() {
   export TK=$root/build/release/tk TK_FIXTURES_UNPACKED=$root/tests/fixtures/unpacked
   tests/cli/unpack_fixtures.sh "$TK_FIXTURES_UNPACKED" || { count "shell tests" 0 1; return; }
   # The long ones first, so that the last to end is a short one.
-  printf '%s\n' tests/cli/{gates,fixtures,round_trip,verify,field_cases_pipelines,seed_scenario}.bats tests/cli/*.bats | awk '!seen[$0]++' |
+  printf '%s\n' tests/cli/{gates,experiments,fixtures,round_trip,verify,field_cases_pipelines,seed_scenario}.bats tests/cli/*.bats | awk '!seen[$0]++' |
     xargs -P "$jobs" -I{} sh -c 'timeout 400 bats --tap "$1" >"$2/$(basename "$1").tap" 2>&1 || true' _ {} "$out"
   local p=0 f=0 s=0 tap
   for tap in "$out"/*.tap; do
@@ -85,13 +85,13 @@ shell_tests() {
   count "shell tests" "$p" "$f" "$s"
 }
 
-# crash_test NAME SCRIPT ARGS...: a script of tests/crash, whose last line counts. Seeds are fixed, so that a failure can be
+# counting_test NAME SCRIPT ARGS...: a script of tests/, whose last line counts. Seeds are fixed, so that a failure can be
 # repeated; by hand more of it, with others (--help).
-crash_test() {
+counting_test() {
   local name=$1 script=$2 last p=0 f=1
-  local log=$logs/$script.log
+  local log=$logs/${script##*/}.log
   shift 2
-  TK=$root/build/release/tk timeout 300 python3 "tests/crash/$script.py" "$@" >"$log" 2>&1 || true
+  TK=$root/build/release/tk timeout 300 python3 "tests/$script.py" "$@" >"$log" 2>&1 || true
   last=$(tail -n 1 "$log")
   [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] && p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
   [ "$f" -eq 0 ] || tail -n 20 "$log"
@@ -140,11 +140,12 @@ say "built (release, ${SECONDS}s)"
 began=$SECONDS
 unit_tests release build/release/tests/unit
 shell_tests
-crash_test "producers killed" kill_produce --rounds 200 --seed 1
-crash_test "named producers killed" kill_named --rounds 100 --seed 1
-crash_test "clusters killed" kill_cluster --rounds 20 --seed 1
-crash_test "clusters with three controllers killed" kill_cluster --rounds 8 --seed 101 --controllers 3
-crash_test "members killed" kill_group --seconds 15 --seed 1
+counting_test "command lines of documents" docs/run_docs
+counting_test "producers killed" crash/kill_produce --rounds 200 --seed 1
+counting_test "named producers killed" crash/kill_named --rounds 100 --seed 1
+counting_test "clusters killed" crash/kill_cluster --rounds 20 --seed 1
+counting_test "clusters with three controllers killed" crash/kill_cluster --rounds 8 --seed 101 --controllers 3
+counting_test "members killed" crash/kill_group --seconds 15 --seed 1
 one_check "formatting" formatted
 one_check "layers" scripts/check_layers.sh
 if sanitized_tests; then unit_tests sanitizers build/asan/tests/unit; else count "unit tests, sanitizers" 0 1; fi

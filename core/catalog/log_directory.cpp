@@ -24,7 +24,7 @@ bool is_known_file(std::string_view name) {
   constexpr std::string_view known[] = {
       ".lock",         kMetaPropertiesFile, kCleanShutdownFile,  "bootstrap.checkpoint",
       kTopicsFile,     kTopicsLockFile,     "tk-producers.json", "tk-producers.lock",
-      "tk-serve.lock", "tk-cluster.json",   "tk-cluster.lock",
+      "tk-serve.lock", "tk-cluster.json",   "tk-cluster.lock",   "tk-broker.json",
   };
   if (std::ranges::find(known, name) != std::end(known)) return true;
   if (std::ranges::find(kOffsetCheckpoints, name) != std::end(kOffsetCheckpoints)) return true;

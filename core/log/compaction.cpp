@@ -29,6 +29,10 @@ class Compaction {
     }
     LogView view = open_log_view(fs_, directory_, start_);
     read_history(view);
+    if (options_.dry_run && options_.as_if_rolled && !view.files.segments.empty() &&
+        view.files.segments.back().size > 0) {
+      view.files.segments.emplace_back().base = view.log_end;
+    }
     result_.range = choose_compaction_range(fs_, view, last_stable(view), options_.rules);
     result_.cleaned_to = result_.range.first_dirty;
     result_.bytes_before = result_.bytes_after =

@@ -26,6 +26,8 @@ struct CompactionOptions {
   std::size_t map_bytes = 128U << 20;
   /// Looks and counts, and changes nothing.
   bool dry_run = false;
+  /// In a dry run: as if the active segment had been closed first.
+  bool as_if_rolled = false;
   /// Without a producer snapshot no batch has a producer id (a partition that tk made): else the log is read
   /// once more, for its transactions.
   bool trust_snapshots = false;

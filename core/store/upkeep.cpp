@@ -114,6 +114,7 @@ CompactionResult compact(Store& store, const TopicInfo& topic, const PartitionIn
   options.delete_retention_ms = config.delete_retention_ms;
   options.map_bytes = run.map_bytes;
   options.dry_run = run.dry_run;
+  options.as_if_rolled = run.roll;
   options.trust_snapshots = partition.tk_made;
   options.known_producers = [&] { return known_producers(fs, store.directory()); };
   options.lock_wait = store.lock_wait();

@@ -32,7 +32,10 @@ load common.bash
     tk_is 0 consume t
     equal "$output" "$(seq 1 20; echo after)"
     for other in 2 3; do cmp "$TK_DIR/broker-1/t-0/$SEGMENT" "$TK_DIR/broker-$other/t-0/$SEGMENT"; done
-    for id in 1 2 3; do tk_is 0 verify "$TK_DIR/broker-$id"; done
+    for id in 1 2 3; do
+      tk_is 0 verify "$TK_DIR/broker-$id" --json
+      equal "$(rows 'select(.kind == "foreign")')" "" # tk's own state file is not foreign
+    done
   done
 }
 

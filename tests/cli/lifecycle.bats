@@ -34,7 +34,8 @@ keyed() {
   equal "$(records)" "0:1 1:2 2:3"
   local before
   before=$(digest logs)
-  tk_is 0 compact t --force --roll --dry-run
+  tk_is 0 compact t --force --roll --dry-run --json
+  equal "$(rows '[.action, .cleaned_to, .records_before, .records_after, .other_bytes]')" '["would_compact",3,3,1,0]'
   equal "$(digest logs)" "$before"
   tk_is 0 compact t --force --roll --json
   equal "$(rows '[.action, .first_dirty_offset, .cleaned_to, .records_before, .records_after]')" '["compacted",0,3,3,1]'

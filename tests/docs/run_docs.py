@@ -8,8 +8,10 @@ earlier ones left. A command that fails fails the page, unless `$ echo $?` follo
 
 In what the page shows `...` stands for any text in a line, a line of `...` for any lines; MASKS are what differs from run to run.
 
-Also checked: a command line of tk outside of such blocks (in `code` or another fence) names a command and options that exist,
-in an indented block it is an error; links between pages lead somewhere; every command of `tk --help` has its page.
+A block of commands that cannot be run is fenced ```sh not run: REASON.
+
+Also checked: a command line of tk outside of such blocks (in `code` or another fence) names a command and options that exist;
+no commands stand in an indented block; links between pages lead somewhere; every command of `tk --help` has its page.
 
 Usage: run_docs.py [--write] [--jobs N] [PAGE]...     (default: README.md and docs/; the executable is $TK, else build/release/tk)
 --write puts what the commands print into the pages, where it does not fit; read the difference before you commit it."""
@@ -26,6 +28,7 @@ MASKS = [(re.compile(pattern), text) for pattern, text in [
     (r"\b0x[0-9a-f]{8}\b", "CRC"),
     (r'"crc":"?[0-9a-f]+"?', "CRC"),
     (r"(?<=[Cc]rc: )\d+", "CRC"),
+    (r"\b(stored|computed) \d+", "CRC"),
     (r"\b127\.0\.0\.1:\d+", "ADDRESS"),
     (r"\b\d+(\.\d+)? (ms|s)\b", "DURATION"),
     (r"\b\d+ steps/s", "STEPS/S"),
@@ -60,6 +63,8 @@ def parse(lines):
         marker = re.match(r"\s*```\s*(.*)", line)
         if marker:
             fence = None if fence is not None else marker.group(1)
+            if fence is not None and re.match(r"(ba)?sh\b(?! not run: \S)", fence):
+                others.append((number, None))
             continue
         if fence == "console":
             if line.startswith("$ "):
@@ -230,7 +235,7 @@ def look_over(page, others, prose, help_):
     problems = []
     name = os.path.relpath(page, PROJECT)
     for number, line in prose:
-        if re.match(r"(    |\t)(\$ )?tk ", line):
+        if re.match(r"(    |\t)(\$ )?((TK\w*=\S+ )*(tk|scripts/|tests/|build/|kcat|curl|cmake|python3)\b|(seq|printf|echo) .*\|)", line):
             problems.append("%s:%d: a command in an indented block, which nothing runs" % (name, number + 1))
         for code in re.findall(r"`(tk [^`]*)`", line):
             wrong = help_.wrong(code)
@@ -240,6 +245,9 @@ def look_over(page, others, prose, help_):
             if not os.path.exists(os.path.join(os.path.dirname(page), link)):
                 problems.append("%s:%d: %s leads nowhere" % (name, number + 1, link))
     for number, line in others:
+        if line is None:
+            problems.append("%s:%d: a block of commands that is neither `console` nor `sh not run: REASON`" % (name, number + 1))
+            continue
         wrong = help_.wrong(line) if re.match(r"tk ", line) else None
         if wrong:
             problems.append("%s:%d: %s" % (name, number + 1, wrong))
