@@ -27,6 +27,7 @@ MASKS = [(re.compile(pattern), text) for pattern, text in [
     (r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{22}(?![\w-])", "ID"), # an id of a topic, cluster or directory
     (r"\b0x[0-9a-f]{8}\b", "CRC"),
     (r'"crc":"?[0-9a-f]+"?', "CRC"),
+    (r'"hash":"[0-9a-f]+"', "HASH"),                                    # of a simulated state: any change of the code
     (r"(?<=[Cc]rc: )\d+", "CRC"),
     (r"\b(stored|computed) \d+", "CRC"),
     (r"\b127\.0\.0\.1:\d+", "ADDRESS"),
