@@ -44,10 +44,6 @@ net::Address parse_address(const std::string& text, std::uint16_t standard_port)
   return address;
 }
 
-bool is_loopback(const std::string& host) {
-  return host.starts_with("127.") || host == "::1";
-}
-
 bool is_any(const std::string& host) {
   return host == "0.0.0.0" || host == "::";
 }
@@ -56,7 +52,7 @@ bool is_any(const std::string& host) {
 void check_addresses(const net::ServerOptions& options, Context& context) {
   for (const auto* list : {&options.kafka, &options.http}) {
     for (const net::Address& address : *list) {
-      if (is_loopback(address.host)) continue;
+      if (net::is_loopback(address.host)) continue;
       if (!options.allow_remote) {
         throw Error(ErrorCode::invalid_request,
                     fmt::format("{} can be reached from other machines, and nobody is asked for a password",

@@ -41,9 +41,9 @@ void PartitionLog::note(const std::string& line) const {
   if (options_.note) options_.note(line);
 }
 
-void PartitionLog::begin() {
+void PartitionLog::begin(const LockWait& wait) {
   if (lock_.held() && opened_) return;
-  lock_.acquire(options_.lock_wait);
+  lock_.acquire(wait);
   force_failed_ = false;
   try {
     if (!lock_.still_in_place(fs_)) {

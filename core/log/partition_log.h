@@ -85,7 +85,9 @@ class PartitionLog {
   /// others added. Cuts a torn tail; saves and cuts other damage behind which nothing whole follows; throws
   /// corrupt_message, naming `recover`, if whole records follow damage above the last trusted point, or
   /// log_dir_locked.
-  void begin();
+  void begin() { begin(options_.lock_wait); }
+  /// The same with another time to wait for the turn.
+  void begin(const LockWait& wait);
   /// Forces what is unforced unless the policy is `never`, writes pending index entries, and gives the right
   /// up.
   void yield();

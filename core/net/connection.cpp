@@ -15,6 +15,8 @@ constexpr std::size_t kScratch = 64U << 10;
 constexpr std::size_t kLargestRead = 1U << 20;
 constexpr int kReadsInARow = 4;
 constexpr std::int64_t kStalledSendMs = 60000;
+/// Whoever sends a request more slowly than this, all in all, only holds memory.
+constexpr std::int64_t kSlowestBytesPerMs = 16;
 
 /// Where bytes of a connection without any arrive: one for all, as only the loop reads.
 std::array<std::uint8_t, kScratch> scratch;
@@ -42,6 +44,7 @@ void Connection::close() {
   input_ = Buffer();
   hold(0);
   out_ = SendQueue();
+  note_unsent();
   socket_ = Descriptor();
   if (host_.favoured == this) host_.favoured = nullptr;
   on_close();
@@ -58,17 +61,22 @@ void Connection::hold(std::size_t bytes) {
   held_ = bytes;
 }
 
+void Connection::note_unsent() {
+  host_.unsent_bytes = host_.unsent_bytes - held_unsent_ + out_.heap_bytes();
+  held_unsent_ = out_.heap_bytes();
+}
+
 bool Connection::may_read() const {
   if (closed_ || closing_ || !takes_more() || out_.heap_bytes() > kMostUnsent) return false;
-  const auto limit = static_cast<std::size_t>(host_.options().request_memory);
-  return host_.request_bytes < limit || host_.favoured == this || host_.favoured == nullptr;
+  if (!host_.is_crowded() || host_.favoured == this || host_.favoured == nullptr) return true;
+  // Small requests get in beside those that fill the memory, as long as they are whole at once.
+  return !unfinished() && host_.request_bytes < 2 * static_cast<std::size_t>(host_.options().request_memory);
 }
 
 void Connection::wait_readable() {
   // One that takes nothing now is watched all the same, for its peer may leave.
   if (reading_ || closed_ || (!may_read() && more_waits_)) return;
-  const auto limit = static_cast<std::size_t>(host_.options().request_memory);
-  if (host_.request_bytes >= limit && host_.favoured == nullptr) host_.favoured = this;
+  if (host_.is_crowded() && host_.favoured == nullptr) host_.favoured = this;
   reading_ = true;
   watch_->when_readable([self = weak_from_this()] {
     if (const auto connection = self.lock()) {
@@ -94,7 +102,7 @@ void Connection::read() {
     if (!read_once()) break;
   }
   in_read_ = false;
-  if (host_.favoured == this && input_.empty()) host_.favoured = nullptr;
+  if (host_.favoured == this && !unfinished()) host_.favoured = nullptr;
   wait_readable();
 }
 
@@ -111,6 +119,7 @@ bool Connection::read_once() {
   }
   const auto count = static_cast<std::size_t>(got);
   last_in_ms_ = monotonic_ms();
+  arrived_ += count;
   host_.received(count);
   if (direct) input_.commit(count);
   const ByteView all = direct ? input_.view() : ByteView(scratch.data(), count);
@@ -125,7 +134,15 @@ bool Connection::read_once() {
     input_.append(all.subspan(used));
   }
   hold(input_.size());
+  note_begun();
   return count == asked;
+}
+
+void Connection::note_begun() {
+  if (!unfinished()) begun_ms_ = 0;
+  if (!unfinished() || begun_ms_ != 0) return;
+  begun_ms_ = last_in_ms_;
+  arrived_ = input_.size();
 }
 
 void Connection::resume() {
@@ -141,6 +158,7 @@ void Connection::resume() {
     input_.cut(input_.size() - used);
     if (input_.empty()) input_ = Buffer();
     hold(input_.size());
+    note_begun();
   }
   wait_readable();
 }
@@ -149,6 +167,7 @@ void Connection::send(std::vector<Piece> pieces) {
   if (closed_) return;
   if (out_.empty()) last_out_ms_ = monotonic_ms();
   out_.push(std::move(pieces));
+  note_unsent();
   if (!writing_) flush();
 }
 
@@ -156,12 +175,13 @@ void Connection::flush() {
   if (closed_) return;
   const std::uint64_t files = out_.sent_from_files(), memory = out_.sent_from_memory();
   const SendQueue::Result result = out_.send(socket_.get());
+  note_unsent();
   if (out_.sent_from_files() + out_.sent_from_memory() != files + memory) {
     last_out_ms_ = monotonic_ms();
     host_.sent(out_.sent_from_files() - files, out_.sent_from_memory() - memory);
   }
   if (result == SendQueue::Result::broken) return close();
-  if (result == SendQueue::Result::blocked) {
+  if (result == SendQueue::Result::blocked || result == SendQueue::Result::yields) {
     writing_ = true;
     watch_->when_writable([self = weak_from_this()] {
       if (const auto connection = self.lock()) {
@@ -176,10 +196,17 @@ void Connection::flush() {
   if (!closed_) resume();
 }
 
+// Without a byte for its limit, or too few of them since the first one.
+bool Connection::is_too_slow(std::int64_t now_ms) const {
+  if (now_ms - last_in_ms_ > stall_limit_ms()) return true;
+  return begun_ms_ != 0 &&
+         now_ms - begun_ms_ > stall_limit_ms() + static_cast<std::int64_t>(arrived_) / kSlowestBytesPerMs;
+}
+
 void Connection::check(std::int64_t now_ms) {
   if (closed_) return;
   if (!out_.empty() && now_ms - last_out_ms_ > kStalledSendMs) return close();
-  if (!input_.empty() && takes_more() && now_ms - last_in_ms_ > stall_limit_ms()) return close();
+  if (unfinished() && takes_more() && is_too_slow(now_ms)) return close();
   if (!busy() && out_.empty() &&
       now_ms - std::max(last_in_ms_, last_out_ms_) > host_.options().idle_connection_ms)
     return close();

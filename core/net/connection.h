@@ -24,6 +24,11 @@ class ConnectionHost {
   virtual void received(std::uint64_t bytes) = 0;
   /// Bytes of requests that are held; whoever is over the limit is not read.
   std::size_t request_bytes = 0;
+  [[nodiscard]] bool is_crowded() {
+    return request_bytes >= static_cast<std::size_t>(options().request_memory);
+  }
+  /// Bytes of answers in memory that wait for their readers.
+  std::size_t unsent_bytes = 0;
   /// The one that is read all the same, so that one frame always gets in.
   const class Connection* favoured = nullptr;
 };
@@ -62,6 +67,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] virtual std::size_t missing() const { return 0; }
   /// Called once, when it is closed.
   virtual void on_close() {}
+  /// A request has begun to come and is not whole.
+  [[nodiscard]] virtual bool unfinished() const { return !input_.empty(); }
+  /// To be called when a request is whole: the time of the next one counts from its own first byte.
+  void took_request() { begun_ms_ = 0; }
   /// How long an unfinished request may rest without a byte, ms.
   [[nodiscard]] virtual std::int64_t stall_limit_ms() const { return 30000; }
 
@@ -77,8 +86,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read();
   bool read_once();
   void flush();
+  [[nodiscard]] bool is_too_slow(std::int64_t now_ms) const;
   [[nodiscard]] bool may_read() const;
   void hold(std::size_t bytes);
+  void note_begun();
+  void note_unsent();
 
   ConnectionHost& host_;
   Descriptor socket_;
@@ -86,14 +98,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Address local_;
   std::unique_ptr<Loop::Watch> watch_;
   Buffer input_;
-  std::size_t held_ = 0;  // of request_bytes
+  std::size_t held_ = 0;         // of request_bytes
+  std::size_t held_unsent_ = 0;  // of unsent_bytes
   SendQueue out_;
   bool closed_ = false;
   bool closing_ = false;
   bool reading_ = false;
   bool writing_ = false;
   bool in_read_ = false;
-  bool more_waits_ = false;  // bytes that are not taken now
+  bool more_waits_ = false;    // bytes that are not taken now
+  std::int64_t begun_ms_ = 0;  // the first byte of the unfinished request; 0: none
+  std::uint64_t arrived_ = 0;  // of it
   std::int64_t last_in_ms_ = 0;
   std::int64_t last_out_ms_ = 0;
 };

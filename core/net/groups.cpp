@@ -7,6 +7,7 @@
 #include "core/group/group_name.h"
 #include "core/io/memory_file_system.h"
 #include "core/log/offset_search.h"
+#include "core/net/failure.h"
 #include "core/store/broker_state.h"
 
 namespace tk::net {
@@ -71,9 +72,10 @@ struct Groups::Live {
   std::int64_t saved_ms = INT64_MIN;
   std::map<std::string, Parked> parked;
   std::map<std::string, Sent> sent;
-  std::map<std::string, std::int64_t> promised;  // until when, by the monotonic clock
   GroupPhase phase = GroupPhase::empty;
   std::int64_t generation = -1;
+  // Tasks that wait in the queue or run; under the mutex of all groups.
+  std::size_t users = 0;
   // The loop's:
   Loop::TimerId timer = Loop::kNoTimer;
 };
@@ -82,6 +84,8 @@ namespace {
 
 /// Offsets expire, checked so often.
 constexpr std::int64_t kExpiryCheckMs = 600000;
+/// Ids that clients were given and have not joined with yet.
+constexpr std::size_t kMostPromised = 10000;
 
 bool same_but_deadlines(const GroupState& before, GroupState after) {
   after.last_now_ms = before.last_now_ms;
@@ -108,7 +112,7 @@ std::int64_t shortest_session(const GroupState& state) {
 
 Groups::Groups(Service& service) : service_(service) {
   GroupStore::Options options;
-  options.lock_wait = service.options().lock_timeout_ms;
+  options.lock_wait = service.lock_wait();
   options.durable = service.options().sync;
   options.config.initial_rebalance_delay_ms = service.options().rebalance_delay_ms;
   if (service.options().read_only) {
@@ -126,7 +130,15 @@ Groups::LivePtr Groups::live(const std::string& group) {
   const std::lock_guard lock(mutex_);
   LivePtr& found = live_[group];
   if (!found) found = std::make_shared<Live>(group, service_.workers());
+  ++found->users;
   return found;
+}
+
+// In the group's queue, at the end of a task. Nothing is kept of a group that there is not: anybody may ask
+// for any number of names.
+void Groups::done_with(const LivePtr& live, bool exists) {
+  const std::lock_guard lock(mutex_);
+  if (--live->users == 0 && !exists && live->parked.empty()) live_.erase(live->name);
 }
 
 // Of a broker's groups the commits are taken: who were members of a broker that runs no more are none here.
@@ -176,7 +188,7 @@ void Groups::bring_in(const std::string& group) {
 void Groups::change(const std::string& group, Operation operation, Done done, bool quiet) {
   const LivePtr one = live(group);
   one->queue.post([this, one, operation = std::move(operation), done = std::move(done), quiet] {
-    run(one, operation, done, quiet);
+    done_with(one, run(one, operation, done, quiet));
   });
 }
 
@@ -193,10 +205,9 @@ void Groups::prepare(Live& live, GroupState& state) {
   live.met = true;
 }
 
-void Groups::run(const LivePtr& live, const Operation& operation, const Done& done, bool quiet) {
-  std::shared_ptr<Error> failed;
+bool Groups::run(const LivePtr& live, const Operation& operation, const Done& done, bool quiet) {
   std::optional<GroupState> state;
-  try {
+  const std::shared_ptr<Error> failed = failure_of([&] {
     if (!live->met) bring_in(live->name);
     const CatalogTopics topics(service_);
     GroupStore::Conduct conduct;
@@ -209,16 +220,18 @@ void Groups::run(const LivePtr& live, const Operation& operation, const Done& do
     const GroupStore::Outcome outcome = store_->change(live->name, topics, operation, conduct);
     if (outcome.written) live->saved_ms = service_.clock().now_ms();
     if (outcome.removed) state.reset();
-  } catch (const Error& error) {
-    failed = std::make_shared<Error>(error);
-    if (error.code() == ErrorCode::unknown_server_error) service_.warn(error);
+  });
+  if (failed) {
+    if (failed->code() == ErrorCode::unknown_server_error) service_.warn(*failed);
+    // What was to be sent was not: members are told anew.
+    live->sent.clear();
     // What had fallen due may have been saved.
-    try {
+    state.reset();
+    const auto lost = failure_of([&] {
       state = store_->read(live->name);
       if (state) prepare(*live, *state);
-    } catch (const Error&) {
-      state.reset();
-    }
+    });
+    if (lost) state.reset();
   }
   if (state) {
     after(live, *state);
@@ -228,6 +241,7 @@ void Groups::run(const LivePtr& live, const Operation& operation, const Done& do
     after(live, gone);
   }
   if (done) service_.loop().post([done, failed] { done(failed.get()); });
+  return state.has_value();
 }
 
 void Groups::after(const LivePtr& live, const GroupState& state) {
@@ -252,41 +266,38 @@ void Groups::after(const LivePtr& live, const GroupState& state) {
     if (wait < 0 || service_.draining()) return;
     live->timer = service_.loop().after(std::min<std::int64_t>(wait, 3600000), [this, live] {
       live->timer = Loop::kNoTimer;
-      tick(live);
+      tick(live->name);
     });
   });
 }
 
-void Groups::tick(const LivePtr& live) {
-  live->queue.post([this, live] {
-    run(
-        live, [](GroupTurn&) {}, {}, true);
-  });
+void Groups::tick(const std::string& group) {
+  change(
+      group, [](GroupTurn&) {}, {}, true);
 }
 
 void Groups::look(const std::string& group, std::function<void(const GroupState*, const GroupTopics&)> look,
                   Done done) {
   const LivePtr one = live(group);
   one->queue.post([this, one, look = std::move(look), done = std::move(done)] {
-    std::shared_ptr<Error> failed;
-    try {
+    bool exists = false;
+    const std::shared_ptr<Error> failed = failure_of([&] {
       if (!one->met) bring_in(one->name);
       const CatalogTopics topics(service_);
       std::optional<GroupState> state = store_->read(one->name);
       if (state) prepare(*one, *state);
       state = store_->at_this_moment(std::move(state), topics);
+      exists = state.has_value();
       look(state ? &*state : nullptr, topics);
-    } catch (const Error& error) {
-      failed = std::make_shared<Error>(error);
-    }
+    });
     service_.loop().post([done, failed] { done(failed.get()); });
+    done_with(one, exists);
   });
 }
 
 void Groups::with_store(std::function<void(GroupStore&, const GroupTopics&)> work, Done done) {
   service_.workers().post([this, work = std::move(work), done = std::move(done)] {
-    std::shared_ptr<Error> failed;
-    try {
+    const std::shared_ptr<Error> failed = failure_of([&] {
       if (memory_) {
         bring_in("");
         GroupStore real(service_.fs(), service_.options().directory, service_.clock(), {});
@@ -294,37 +305,44 @@ void Groups::with_store(std::function<void(GroupStore&, const GroupTopics&)> wor
       }
       const CatalogTopics topics(service_);
       work(*store_, topics);
-    } catch (const Error& error) {
-      failed = std::make_shared<Error>(error);
-    }
+    });
     service_.loop().post([done, failed] { done(failed.get()); });
   });
 }
 
 void Groups::park(const std::string& group, const std::string& name, Parked parked) {
-  const LivePtr one = live(group);
+  const LivePtr one = live_now(group);
   const auto at = one->parked.find(name);
   if (at != one->parked.end()) at->second(nullptr);
   one->parked[name] = std::move(parked);
 }
 
+Groups::LivePtr Groups::live_now(const std::string& group) {
+  const std::lock_guard lock(mutex_);
+  return live_.at(group);
+}
+
 void Groups::promise(const std::string& group, const std::string& member, std::int64_t for_ms) {
-  const LivePtr one = live(group);
   const std::int64_t now = monotonic_ms();
-  std::erase_if(one->promised, [&](const auto& entry) { return entry.second < now; });
-  one->promised[member] = now + for_ms;
+  const std::lock_guard lock(mutex_);
+  if (promised_.size() >= kMostPromised) {
+    std::erase_if(promised_, [&](const auto& entry) { return entry.second < now; });
+    // Whoever asks for so many at once does not want them.
+    if (promised_.size() >= kMostPromised) promised_.clear();
+  }
+  promised_[{group, member}] = now + for_ms;
 }
 
 bool Groups::take_promise(const std::string& group, const std::string& member) {
-  const LivePtr one = live(group);
-  const auto at = one->promised.find(member);
-  if (at == one->promised.end() || at->second < monotonic_ms()) return false;
-  one->promised.erase(at);
+  const std::lock_guard lock(mutex_);
+  const auto at = promised_.find({group, member});
+  if (at == promised_.end() || at->second < monotonic_ms()) return false;
+  promised_.erase(at);
   return true;
 }
 
 Groups::Sent& Groups::sent(const std::string& group, const std::string& member) {
-  return live(group)->sent[member];
+  return live_now(group)->sent[member];
 }
 
 void Groups::drain() {
@@ -343,10 +361,13 @@ void Groups::file_changed(const std::string& file_name) {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, one] : live_) {
     if (group_key(name) != key) continue;
+    ++one->users;
     one->queue.post([this, one] {
+      bool exists = true;
       if (!one->parked.empty())
-        run(
+        exists = run(
             one, [](GroupTurn&) {}, {}, true);
+      done_with(one, exists);
     });
   }
 }

@@ -93,10 +93,14 @@ class Groups {
   using LivePtr = std::shared_ptr<Live>;
 
   LivePtr live(const std::string& group);
-  void run(const LivePtr& live, const Operation& operation, const Done& done, bool quiet);
+  void done_with(const LivePtr& live, bool exists);
+  /// The one that a task in its queue works on.
+  LivePtr live_now(const std::string& group);
+  /// True if there is such a group afterwards.
+  bool run(const LivePtr& live, const Operation& operation, const Done& done, bool quiet);
   void prepare(Live& live, GroupState& state);
   void after(const LivePtr& live, const GroupState& state);
-  void tick(const LivePtr& live);
+  void tick(const std::string& group);
   void bring_in(const std::string& group);
   void bring_in_broker();
   void expire_sometimes();
@@ -107,6 +111,8 @@ class Groups {
   std::unique_ptr<GroupStore> store_;
   std::mutex mutex_;
   std::map<std::string, LivePtr> live_;
+  // Ids that clients were given, by group and id, until when (by the monotonic clock); under mutex_.
+  std::map<std::pair<std::string, std::string>, std::int64_t> promised_;
 };
 
 }  // namespace tk::net

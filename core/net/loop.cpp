@@ -48,8 +48,17 @@ struct Loop::Impl {
 Loop::Loop() : impl_(std::make_unique<Impl>()) {}
 Loop::~Loop() = default;
 
-void Loop::run() {
-  impl_->context.run();
+void Loop::run(const std::function<void(const std::exception&)>& failed) {
+  for (;;) {
+    try {
+      impl_->context.run();
+      return;
+    } catch (const std::exception& error) {
+      if (failed) failed(error);
+      // It may have come from a timer: the others are waited for again.
+      impl_->arm();
+    }
+  }
 }
 void Loop::stop() {
   impl_->context.stop();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 
@@ -19,8 +20,8 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Runs until stop().
-  void run();
+  /// Runs until stop(). What a task throws goes to `failed`, and the loop goes on.
+  void run(const std::function<void(const std::exception&)>& failed = {});
   /// For any thread.
   void stop();
   /// Has `task` run by the loop, in the order of the calls. For any thread.

@@ -1,5 +1,6 @@
 #include "core/net/maintenance.h"
 
+#include "core/net/failure.h"
 #include "core/store/upkeep.h"
 
 namespace tk::net {
@@ -41,16 +42,15 @@ void Maintenance::run() {
   }
   if (names.empty()) return start();
   service_.workers().post([this, names] {
-    try {
+    const auto failed = failure_of([&] {
       service_.topics().with_own_store([&](Store& store) {
         for (const std::string& name : names) {
           const TopicInfo* const topic = store.find(name);
           if (topic != nullptr && !service_.draining()) maintain(service_, store, *topic);
         }
       });
-    } catch (const Error& error) {
-      service_.warn(error);
-    }
+    });
+    if (failed) service_.warn(*failed);
     service_.loop().post([this] {
       if (!service_.draining()) start();
     });

@@ -22,6 +22,10 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
+/// True for the text of an address of 127.0.0.0/8 or for ::1, never for a name: "127.example.com" may be
+/// anywhere.
+bool is_loopback(const std::string& host);
+
 struct ServerOptions {
   std::string directory;
   std::vector<Address> kafka;
@@ -62,6 +66,8 @@ struct ServerOptions {
 inline constexpr std::size_t kMostUnsent = 1U << 20;
 /// Requests of one connection that are being answered.
 inline constexpr std::size_t kMostInFlight = 16;
+/// The most partitions that one request may make.
+inline constexpr std::int64_t kMostNewPartitions = 10000;
 /// What is honoured of a Fetch's max_wait_ms.
 inline constexpr std::int64_t kLongestFetchWait = 300000;
 

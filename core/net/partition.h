@@ -40,6 +40,8 @@ struct PartitionHost {
   /// acks=all is forced (--sync batch).
   bool forces = true;
   std::int64_t flush_ms = 1000;
+  /// How long an append without a time of its own waits for the turn.
+  std::int64_t lock_timeout_ms = 10000;
   /// Damaged batches are left out of what is sent (--on-damage skip).
   bool skips_damage = false;
   /// For any thread: the writer of a partition, and where its log begins by the directory's checkpoint.
@@ -195,14 +197,19 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void take_in(ByteView unit, const UnitInfo& info);  // with mutex_ held
   void take_in_tail(SegmentFile active, std::uint64_t size);
   void drain();
-  void drain_round(std::vector<Append>& batch);
-  bool begin_turn(std::vector<Append>& batch);
+  /// False: the turn is another writer's, and it is tried again later.
+  bool drain_round(std::vector<Append>& batch);
+  enum class Turn : std::uint8_t { ours, refused, later };
+  Turn begin_turn(std::vector<Append>& batch);
+  void refuse_late(std::vector<Append>& batch);
+  void try_later(std::vector<Append>& batch);
   void refuse(std::vector<Append>& batch, const Error& error);
   AppendResult append_one(Append& append);
   void publish();
   void after_failure();
   void answer(Append& append, AppendResult result);
   void flush_later();
+  void flush();
   void changed();
   [[nodiscard]] Offset stable_now() const;  // with mutex_ held
   Segment* segment_at(Offset base);         // with mutex_ held
@@ -246,6 +253,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   bool draining_ = false;
   std::atomic<bool> wake_pending_{false};
   std::atomic<bool> look_pending_{false};
+  std::atomic<bool> listing_pending_{false};
   std::atomic<bool> flush_pending_{false};
   std::atomic<bool> writer_stale_{false};
 };

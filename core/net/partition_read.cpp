@@ -10,6 +10,7 @@
 #include "core/log/segment_lookup.h"
 #include "core/log/segment_names.h"
 #include "core/log/tail_scan.h"
+#include "core/net/failure.h"
 #include "core/net/partition.h"
 #include "core/net/unit_heads.h"
 #include "core/store/topic_probe.h"
@@ -93,16 +94,13 @@ void Partition::when_open(std::function<void()> then) {
 
 void Partition::open_in_queue() {
   if (!is_open()) {
-    std::optional<Error> failed;
-    try {
+    const std::shared_ptr<Error> failed = failure_of([&] {
       load(view());
       if (const auto format = probe_format(host_.fs, info_.directory)) format_.store(*format);
-    } catch (const Error& error) {
-      failed = error;
-      host_.warn(&info_, error);
-    }
+    });
+    if (failed) host_.warn(&info_, *failed);
     const std::lock_guard lock(mutex_);
-    open_error_ = failed;
+    open_error_ = failed ? std::optional(*failed) : std::nullopt;
     open_.store(!failed);
   }
   host_.loop.post([self = shared_from_this()] {
@@ -308,7 +306,11 @@ std::optional<Partition::Slice> Partition::slice(const Want& want) {
       if (limit->segment == place.segment) end = std::min(end, limit->position);
     }
     if (place.position >= end) return result;
-    file = file_of(*segment);
+    try {
+      file = file_of(*segment);
+    } catch (const Error&) {
+      return std::nullopt;  // another process took it away: a worker will say so
+    }
   }
   std::uint64_t take = std::min(end - place.position, want.max_bytes);
   if (want.whole_first && take < end - place.position) {
@@ -378,10 +380,11 @@ void Partition::noticed(bool listed) {
         segments_.back().open->size() == segments_.back().file.size)
       return;
   }
+  if (listed) listing_pending_.store(true);
   if (look_pending_.exchange(true)) return;
-  queue_.post([self = shared_from_this(), listed] {
+  queue_.post([self = shared_from_this()] {
     self->look_pending_.store(false);
-    self->look_again(listed);
+    self->look_again(self->listing_pending_.exchange(false));
   });
 }
 

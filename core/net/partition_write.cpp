@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/net/failure.h"
 #include "core/net/kafka/errors.h"
 #include "core/net/partition.h"
 
@@ -15,6 +16,7 @@ void Partition::configs_changed() {
 }
 
 void Partition::append(Append append) {
+  if (append.deadline_ms == INT64_MAX) append.deadline_ms = monotonic_ms() + host_.lock_timeout_ms;
   {
     const std::lock_guard lock(append_mutex_);
     appends_.push_back(std::move(append));
@@ -51,43 +53,66 @@ void Partition::drain() {
       }
       batch.swap(appends_);
     }
-    drain_round(batch);
+    if (!drain_round(batch)) return try_later(batch);
   }
   if (log_) log_->pause();
 }
 
-bool Partition::begin_turn(std::vector<Append>& batch) {
+// A worker waits a moment only, as others need it, too; then the batch goes to the front again.
+void Partition::try_later(std::vector<Append>& batch) {
+  {
+    const std::lock_guard lock(append_mutex_);
+    batch.insert(batch.end(), std::make_move_iterator(appends_.begin()),
+                 std::make_move_iterator(appends_.end()));
+    appends_ = std::move(batch);
+  }
+  host_.loop.post([self = shared_from_this()] {
+    self->host_.loop.after(1, [self] { self->queue_.post([self] { self->drain(); }); });
+  });
+}
+
+void Partition::refuse_late(std::vector<Append>& batch) {
+  const std::int64_t now = monotonic_ms();
+  for (Append& append : batch) {
+    if (now <= append.deadline_ms) continue;
+    AppendResult late;
+    late.error = kafka::kRequestTimedOut;
+    late.message = "the partition was busy for longer than the request allows";
+    answer(append, std::move(late));
+    append.done = nullptr;
+  }
+  std::erase_if(batch, [](const Append& append) { return !append.done; });
+}
+
+Partition::Turn Partition::begin_turn(std::vector<Append>& batch) {
+  constexpr std::int64_t wait_ms = 50;
+  refuse_late(batch);
+  if (batch.empty()) return Turn::refused;
   if (deleted_) {
     refuse(batch, Error(ErrorCode::unknown_topic_or_partition, "the topic was deleted"));
-    return false;
+    return Turn::refused;
   }
-  try {
+  const auto error = failure_of([&] {
     if (const auto failed = open_error(); failed && !is_open()) throw *failed;
     if (log_ && !log_->has_turn() && writer_stale_.exchange(false)) log_.reset();
     if (!log_) log_ = host_.open_log(info_);
     if (log_->has_turn()) {
-      if (monotonic_ms() - turn_since_ms_ < 1000 || !log_->wanted_by_other()) return true;
+      if (monotonic_ms() - turn_since_ms_ < 1000 || !log_->wanted_by_other()) return;
       log_->pause();
     }
-    log_->begin();
+    log_->begin(wait_ms);
     turn_since_ms_ = monotonic_ms();
     publish();  // what others wrote, and what opening put right
-    return true;
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::log_dir_locked) host_.warn(&info_, error);
-    if (log_ && error.code() != ErrorCode::log_dir_locked) log_.reset();
-    refuse(batch, error);
-    return false;
-  }
+  });
+  if (!error) return Turn::ours;
+  if (error->code() == ErrorCode::log_dir_locked) return Turn::later;
+  host_.warn(&info_, *error);
+  log_.reset();
+  refuse(batch, *error);
+  return Turn::refused;
 }
 
 AppendResult Partition::append_one(Append& append) {
-  if (monotonic_ms() > append.deadline_ms) {
-    AppendResult late;
-    late.error = kafka::kRequestTimedOut;
-    late.message = "the partition was busy for longer than the request allows";
-    return late;
-  }
   const std::uint64_t before = log_->active_size();
   const Offset segment = log_->active_base();
   const Offset end = log_->log_end();
@@ -111,24 +136,30 @@ AppendResult Partition::append_one(Append& append) {
   return result;
 }
 
-void Partition::drain_round(std::vector<Append>& batch) {
-  if (!begin_turn(batch)) return;
+bool Partition::drain_round(std::vector<Append>& batch) {
+  const Turn turn = begin_turn(batch);
+  if (turn != Turn::ours) return turn != Turn::later;
   std::vector<std::pair<Append, AppendResult>> waiting;
   std::optional<Error> failed;
   for (Append& append : batch) {
     AppendResult result;
-    try {
+    const auto error = failure_of([&] {
       if (failed) throw *failed;
       result = append_one(append);
-    } catch (const Error& error) {
-      result.error = kafka::append_error_of(error);
-      result.message = error.message();
-      if (error.code() == ErrorCode::storage_error && !failed) {
-        failed = error;
-        host_.warn(&info_, error);
+    });
+    if (error) {
+      result = {};
+      result.error = kafka::append_error_of(*error);
+      result.message = error->message();
+      const bool unknown = error->code() == ErrorCode::unknown_server_error;
+      if ((error->code() == ErrorCode::storage_error || unknown) && !failed) {
+        if (!unknown) failed = *error;
+        host_.warn(&info_, *error);
         after_failure();
       }
     }
+    // A log that could not be settled takes nothing more in this round.
+    if (!log_ && !failed) failed = Error(ErrorCode::storage_error, "the log was not settled after a failure");
     if (append.forced && host_.forces && result.error == 0) {
       waiting.emplace_back(std::move(append), std::move(result));
     } else {
@@ -136,37 +167,39 @@ void Partition::drain_round(std::vector<Append>& batch) {
     }
   }
   if (!waiting.empty()) {
-    try {
+    const auto error = failure_of([&] {
       const auto begin = std::chrono::steady_clock::now();
       if (failed) throw *failed;
       log_->sync();
       unforced_ = false;
       host_.synced(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                    waiting.size());
-    } catch (const Error& error) {
-      if (!failed) host_.warn(&info_, error);
+    });
+    if (error) {
+      if (!failed) host_.warn(&info_, *error);
       // What the system could not write it may have dropped: nothing more is promised of it.
       log_.reset();
       for (auto& [append, result] : waiting) {
         result = {};
-        result.error = kafka::append_error_of(error);
-        result.message = error.message();
+        result.error = kafka::append_error_of(*error);
+        result.message = error->message();
       }
     }
     for (auto& [append, result] : waiting) answer(append, std::move(result));
   }
   if (unforced_) flush_later();
+  return true;
 }
 
 // What reached the file whole is taken in, what is torn is cut; if that fails, too, the next append opens
 // anew.
 void Partition::after_failure() {
-  try {
-    log_->settle();
-    publish();
-  } catch (const Error&) {
+  if (!log_) return;
+  if (failure_of([&] {
+        log_->settle();
+        publish();
+      }))
     log_.reset();
-  }
 }
 
 // Shows readers what the writer has: the end, and the size of its segment.
@@ -188,29 +221,35 @@ void Partition::flush_later() {
     self->host_.loop.after(self->host_.flush_ms, [self] {
       self->queue_.post([self] {
         self->flush_pending_.store(false);
-        if (!self->unforced_ || !self->log_ || self->deleted_) return;
-        try {
-          self->log_->begin();
-          self->log_->sync();
-          self->unforced_ = false;
-          self->log_->pause();
-        } catch (const Error& error) {
-          self->host_.warn(&self->info_, error);
-          self->log_.reset();
-        }
+        self->flush();
       });
     });
   });
 }
 
+// Forces what acks=1 left. Whoever has the turn meanwhile forces the file at the end of it, too: then it is
+// looked at again later.
+void Partition::flush() {
+  if (!unforced_ || !log_ || deleted_) return;
+  const auto error = failure_of([&] {
+    log_->begin(50);
+    log_->sync();
+    unforced_ = false;
+    log_->pause();
+  });
+  if (!error) return;
+  if (error->code() == ErrorCode::log_dir_locked) return flush_later();
+  host_.warn(&info_, *error);
+  log_.reset();
+}
+
 void Partition::close_writer() {
   if (!log_) return;
-  try {
-    log_->begin();
+  const auto error = failure_of([&] {
+    log_->begin(500);
     log_->close();
-  } catch (const Error& error) {
-    if (!deleted_) host_.warn(&info_, error);
-  }
+  });
+  if (error && !deleted_) host_.warn(&info_, *error);
   log_.reset();
 }
 

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kCopied = 16U << 10;
 /// One call sends no more, so that one fast reader does not hold up the others.
 constexpr std::size_t kMostAtOnce = 1U << 20;
+/// So much goes to one reader that takes all, before the others have their turn.
+constexpr std::size_t kTurn = 4U << 20;
 
 }  // namespace
 
@@ -67,13 +69,16 @@ std::int64_t SendQueue::send_file(int socket, const Piece& piece) {
 }
 
 SendQueue::Result SendQueue::send(int socket) {
+  std::size_t in_this_turn = 0;
   while (!pieces_.empty()) {
+    if (in_this_turn >= kTurn) return Result::yields;
     const Piece& piece = pieces_.front();
     const std::int64_t sent =
         piece.file ? send_file(socket, piece) : send_bytes(socket, piece, pieces_.size() > 1);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Result::blocked : Result::broken;
     at_ += static_cast<std::size_t>(sent);
+    in_this_turn += static_cast<std::size_t>(sent);
     (piece.file ? sent_from_files_ : sent_from_memory_) += static_cast<std::uint64_t>(sent);
     if (at_ < piece.size()) continue;
     if (!piece.file) heap_bytes_ -= piece.bytes.size();

@@ -57,6 +57,7 @@ class SendQueue {
   enum class Result : std::uint8_t {
     done,     // nothing is left
     blocked,  // the socket takes no more now
+    yields,   // it would take more, but others wait
     broken,   // the peer has gone, or a file is shorter than it was
   };
 

@@ -16,6 +16,7 @@
 #include "core/catalog/log_directory.h"
 #include "core/catalog/topics_file.h"
 #include "core/net/directory_events.h"
+#include "core/net/failure.h"
 #include "core/net/groups.h"
 #include "core/net/http/connection.h"
 #include "core/net/kafka/connection.h"
@@ -105,6 +106,13 @@ class Server final : public ConnectionHost {
         metrics_.sync_batches += batches;
       });
     };
+    service_.is_crowded = [this] { return is_crowded(); };
+    service_.room_for_answer = [this]() -> std::int64_t {
+      constexpr std::size_t much = 32U << 20;
+      const std::size_t held = unsent_bytes + static_cast<std::size_t>(service_.answers_in_making);
+      if (held < much) return INT64_MAX;
+      return held < 2 * much ? 256 << 10 : 16 << 10;
+    };
     metrics_.started_ms = SystemClock().now_ms();
     directory_.emplace(service_.loop());
   }
@@ -121,7 +129,7 @@ class Server final : public ConnectionHost {
     service_.part<Maintenance>().start();
     look_for_signals();
     sweep();
-    service_.loop().run();
+    service_.loop().run([this](const std::exception& error) { service_.warn_of(error); });
     service_.shut_down();
     return {reason_, service_.requests, service_.records_in.load(), service_.records_out};
   }
@@ -249,11 +257,7 @@ class Server final : public ConnectionHost {
     reload_pending_ = true;
     service_.admin().post([this] {
       service_.loop().post([this] { reload_pending_ = false; });
-      try {
-        service_.topics().reload();
-      } catch (const Error& error) {
-        service_.warn(error);
-      }
+      if (const auto failed = failure_of([&] { service_.topics().reload(); })) service_.warn(*failed);
     });
   }
 
@@ -310,7 +314,7 @@ class Server final : public ConnectionHost {
   void begin_end(const std::string& reason) {
     if (service_.draining()) return;
     reason_ = reason;
-    service_.set_draining();
+    service_.set_draining(service_.options().drain_ms + 200);
     listeners_.clear();
     end_by_ms_ = monotonic_ms() + service_.options().drain_ms;
     std::vector<std::shared_ptr<Connection>> all;

@@ -4,7 +4,9 @@
 
 #include <condition_variable>
 
+#include "core/cluster/cluster.h"
 #include "core/io/turn_lock.h"
+#include "core/net/failure.h"
 
 namespace tk::net {
 namespace {
@@ -23,6 +25,19 @@ std::unique_ptr<LockFile> lock_serve(FileSystem& fs, const std::string& director
       .hint("stop it first, or serve with --read-only");
 }
 
+/// A cluster's clock stands still between commands: its brokers can be looked at one by one.
+void refuse_cluster(FileSystem& fs, const std::string& directory) {
+  if (!is_cluster(fs, directory)) return;
+  std::string brokers;
+  for (const DirEntry& entry : fs.list(directory)) {
+    if (entry.is_directory && entry.name.starts_with("broker-"))
+      brokers += (brokers.empty() ? "" : ", ") + entry.name;
+  }
+  throw Error(ErrorCode::invalid_request, "this is a cluster of tk's, which is not served")
+      .at(directory)
+      .hint("serve one of its brokers with --read-only: " + brokers);
+}
+
 }  // namespace
 
 Service::Service(FileSystem& fs, const Clock& clock, ServerOptions options, ServerEvents& events)
@@ -30,24 +45,27 @@ Service::Service(FileSystem& fs, const Clock& clock, ServerOptions options, Serv
       clock_(clock),
       options_(std::move(options)),
       events_(events),
-      workers_(std::make_unique<Workers>(options_.workers)),
+      workers_(std::make_unique<Workers>(options_.workers,
+                                         [this](const std::exception& error) { warn_of(error); })),
       host_{fs, clock, loop_, *workers_},
       admin_(*workers_) {
   host_.read_only = options_.read_only;
   host_.forces = options_.sync;
   host_.flush_ms = options_.flush_ms;
+  host_.lock_timeout_ms = options_.lock_timeout_ms;
   host_.skips_damage = options_.skip_damage;
   host_.open_log = [this](const PartitionInfo& info) { return topics_->open_log(info); };
   host_.checkpointed_start = [this](const PartitionInfo& info) { return topics_->checkpointed_start(info); };
   host_.warn = [this](const PartitionInfo* partition, const Error& error) { warn(error, partition); };
   host_.opened = [](const std::shared_ptr<Partition>&) {};
   host_.synced = [](double, std::size_t) {};
+  refuse_cluster(fs, options_.directory);
   if (!options_.read_only) serve_lock_ = lock_serve(fs, options_.directory);
   Topics::Options how;
   how.directory = options_.directory;
   how.read_only = options_.read_only;
   how.only = options_.topics;
-  how.lock_wait = options_.lock_timeout_ms;
+  how.lock_wait = lock_wait();
   topics_ = std::make_unique<Topics>(fs, how, host_);
   if (topics_->is_broker() && !options_.read_only) {
     throw Error(ErrorCode::invalid_request, "this is a Kafka broker's directory: it is served read-only")
@@ -61,6 +79,12 @@ Service::~Service() {
   shut_down();
 }
 
+void Service::set_draining(std::int64_t locks_for_ms) {
+  draining_ = true;
+  const std::int64_t now = monotonic_ms();
+  no_locks_after_ms_ = locks_for_ms > INT64_MAX - now ? INT64_MAX : now + locks_for_ms;
+}
+
 void Service::shut_down() {
   if (!workers_) return;
   for (const auto& [name, topic] : catalog()->topics()) {
@@ -72,6 +96,10 @@ void Service::shut_down() {
   workers_.reset();
 }
 
+void Service::warn_of(const std::exception& error) {
+  warn(Error(ErrorCode::unknown_server_error, fmt::format("a request failed: {}", error.what())));
+}
+
 void Service::warn(Error error, const PartitionInfo* partition) {
   std::shared_ptr<PartitionInfo> copy;
   if (partition != nullptr) copy = std::make_shared<PartitionInfo>(*partition);
@@ -80,14 +108,7 @@ void Service::warn(Error error, const PartitionInfo* partition) {
 
 void Service::administer(std::function<void()> work, std::function<void(const Error*)> done) {
   admin_.post([this, work = std::move(work), done = std::move(done)] {
-    std::shared_ptr<Error> failed;
-    try {
-      work();
-    } catch (const Error& error) {
-      failed = std::make_shared<Error>(error);
-    } catch (const std::exception& error) {
-      failed = std::make_shared<Error>(ErrorCode::unknown_server_error, error.what());
-    }
+    const std::shared_ptr<Error> failed = failure_of(work);
     loop_.post([done, failed] { done(failed.get()); });
   });
 }
@@ -96,7 +117,10 @@ void Service::auto_create(std::vector<std::string> names, const std::string& by,
   const auto made = std::make_shared<std::vector<std::string>>();
   administer(
       [this, names = std::move(names), made] {
+        std::int64_t partitions = 0;
         for (const std::string& name : names) {
+          // What one request may make (serve.md §1.4); the others are unknown topics.
+          if ((partitions += options_.partitions) > kMostNewPartitions) break;
           try {
             NewTopic topic;
             topic.name = name;

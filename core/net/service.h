@@ -56,9 +56,24 @@ class Service {
 
   /// A warning from any thread.
   void warn(Error error, const PartitionInfo* partition = nullptr);
+  /// Of something that was thrown where nobody expects it.
+  void warn_of(const std::exception& error);
+
+  /// True while requests hold as much memory as they may: whoever could wait is answered. For the loop.
+  std::function<bool()> is_crowded = [] { return false; };
+  /// How many bytes an answer may take that may as well be smaller: less when readers leave much lying. For
+  /// the loop.
+  std::function<std::int64_t()> room_for_answer = [] { return INT64_MAX; };
+  /// What answers that workers make may take, until they are made. For the loop.
+  std::int64_t answers_in_making = 0;
 
   [[nodiscard]] bool draining() const { return draining_; }
-  void set_draining() { draining_ = true; }
+  /// No new work; and after so many ms nobody waits for a lock any more.
+  void set_draining(std::int64_t locks_for_ms = INT64_MAX);
+  /// How long work waits for a lock of state files.
+  [[nodiscard]] LockWait lock_wait() const {
+    return {options_.lock_timeout_ms, [this] { return monotonic_ms() > no_locks_after_ms_.load(); }};
+  }
 
   /// Ends the work of partitions and workers: everything is forced.
   void shut_down();
@@ -94,6 +109,7 @@ class Service {
   std::string cluster_id_;
   SerialQueue admin_;
   std::atomic<bool> draining_{false};
+  std::atomic<std::int64_t> no_locks_after_ms_{INT64_MAX};
   std::recursive_mutex parts_mutex_;
   std::vector<std::pair<const void*, std::shared_ptr<void>>> parts_;
 };

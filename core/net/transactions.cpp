@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/net/failure.h"
+
 namespace tk::net {
 
 ServedTransactions::ServedTransactions(Service& service) : service_(service), queue_(service.workers()) {}
@@ -10,7 +12,7 @@ ServedTransactions::~ServedTransactions() = default;
 void ServedTransactions::open() {
   if (transactions_) return;
   Store::Options options;
-  options.lock_wait = service_.options().lock_timeout_ms;
+  options.lock_wait = service_.lock_wait();
   store_.emplace(Store::open_for_writing(service_.fs(), service_.options().directory, options));
   transactions_ = std::make_unique<StoreTransactions>(
       *store_, service_.clock(),
@@ -19,17 +21,16 @@ void ServedTransactions::open() {
 
 void ServedTransactions::run(std::function<void(Coordinator&)> work, Done done) {
   queue_.post([this, work = std::move(work), done = std::move(done)] {
-    std::shared_ptr<Error> failed;
-    try {
+    const std::shared_ptr<Error> failed = failure_of([&] {
       open();
       work(transactions_->coordinator());
-    } catch (const Error& error) {
-      failed = std::make_shared<Error>(error);
-      // What could not be finished is begun anew with a fresh look at the directory.
-      if (error.code() == ErrorCode::storage_error) {
-        transactions_.reset();
-        store_.reset();
-      }
+    });
+    // What could not be finished is begun anew with a fresh look at the directory.
+    if (failed &&
+        (failed->code() == ErrorCode::storage_error || failed->code() == ErrorCode::unknown_server_error)) {
+      service_.warn(*failed);
+      transactions_.reset();
+      store_.reset();
     }
     service_.loop().post([done, failed] { done(failed.get()); });
   });
@@ -83,16 +84,15 @@ void ServedTransactions::look_for_due() {
   queue_.post([this] {
     std::vector<TopicPartition> partitions;
     bool due = false;
-    try {
+    const auto failed = failure_of([&] {
       const auto file = now();
       due = file->has_due(service_.clock().now_ms());
       for (const auto& [id, entry] : file->transactions) {
         if (entry.decided() || entry.expired(service_.clock().now_ms()))
           partitions.insert(partitions.end(), entry.partitions.begin(), entry.partitions.end());
       }
-    } catch (const Error&) {
-      due = false;
-    }
+    });
+    if (failed) due = false;
     service_.loop().post([this, due, partitions] {
       if (!due) {
         looking_ = false;

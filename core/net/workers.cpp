@@ -4,7 +4,8 @@
 
 namespace tk::net {
 
-Workers::Workers(int threads) {
+Workers::Workers(int threads, std::function<void(const std::exception&)> failed)
+    : failed_(std::move(failed)) {
   for (int i = 0; i < std::max(threads, 1); ++i) threads_.emplace_back([this] { run(); });
 }
 
@@ -25,6 +26,14 @@ void Workers::post(Task task) {
   changed_.notify_one();
 }
 
+void Workers::run_task(Task& task) const {
+  try {
+    task();
+  } catch (const std::exception& error) {
+    if (failed_) failed_(error);
+  }
+}
+
 void Workers::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -33,7 +42,7 @@ void Workers::run() {
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
     lock.unlock();
-    task();
+    run_task(task);
     task = nullptr;
     lock.lock();
   }
@@ -57,7 +66,7 @@ void SerialQueue::run_one(const std::shared_ptr<State>& state) {
     task = std::move(state->tasks.front());
     state->tasks.pop_front();
   }
-  task();
+  state->workers.run_task(task);
   task = nullptr;
   {
     const std::lock_guard lock(state->mutex);

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,18 +17,23 @@ class Workers {
  public:
   using Task = std::function<void()>;
 
-  explicit Workers(int threads);
+  /// What a task throws goes to `failed`, which any of the threads may call.
+  explicit Workers(int threads, std::function<void(const std::exception&)> failed = {});
   /// Runs what was posted to its end first.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// For any thread. A task must not throw.
+  /// For any thread. A task answers whoever waits for it itself, also when it fails.
   void post(Task task);
 
  private:
   void run();
+  friend class SerialQueue;
+  /// Runs a task, and lets nothing out that it throws.
+  void run_task(Task& task) const;
 
+  std::function<void(const std::exception&)> failed_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> tasks_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/base/json_reader.h"
 #include "core/base/json_writer.h"
@@ -10,6 +11,7 @@
 #include "core/format/json_record.h"
 #include "core/log/partitioner.h"
 #include "core/log/record_json.h"
+#include "core/net/failure.h"
 #include "core/net/http/router.h"
 
 namespace tk::http {
@@ -17,6 +19,9 @@ namespace {
 
 /// Records of a kafka topic go into batches of about this size.
 constexpr std::size_t kBatchBytes = 64U << 10;
+
+/// Records of one request: each takes some 50 bytes beside its own, so a body of empty lines is not small.
+constexpr std::size_t kMostRecords = 1000000;
 
 /// A body split into records, and the place of each for messages.
 struct Input {
@@ -41,6 +46,8 @@ struct Appending {
   std::size_t next = 0;
   InputPtr input;
   std::int64_t timestamp = 0;
+  /// Of all records, where the request names one; records point to it.
+  std::optional<std::string> key;
   bool forced = true;
   std::shared_ptr<const net::Topic> target;
 };
@@ -50,7 +57,14 @@ struct Appending {
       .at(input.as_lines ? "line" : "index", input.as_lines ? index + 1 : index);
 }
 
+void require_room(const Input& input) {
+  if (input.parsed.records.size() < kMostRecords) return;
+  throw Error(ErrorCode::message_too_large,
+              fmt::format("one request holds at most {} records", kMostRecords));
+}
+
 void take_json(Input& input, std::string_view object) {
+  require_room(input);
   InputRecord record;
   InputExtra extra;
   JsonRecordReader reader(object, input.parsed);
@@ -109,6 +123,7 @@ void each_line(std::string_view body, Take take) {
 }
 
 void take_text(Input& input, std::string_view line, const std::optional<std::string>& separator) {
+  require_room(input);
   InputRecord record;
   if (separator && !separator->empty()) {
     const std::size_t at = line.find(*separator);
@@ -294,20 +309,19 @@ void append_next(const std::shared_ptr<Appending>& appending) {
   partition->append(std::move(append));
 }
 
-void place_records(Appending& appending, std::int32_t only, const std::optional<std::string>& key,
-                   Partitioner partitioner) {
+void place_records(Appending& appending, std::int32_t only, Partitioner partitioner) {
   Input& input = *appending.input;
   const auto count = static_cast<std::int32_t>(appending.target->partitions.size());
-  static std::uint32_t turn = 0;
+  static std::atomic<std::uint32_t> turn = 0;
   const auto without_key = static_cast<std::int32_t>(turn++ % static_cast<std::uint32_t>(count));
   std::map<std::int32_t, Output> by_partition;
   const UpkeepConfig upkeep = upkeep_config(appending.target->configs, true);
   const LogConfig config = log_config(appending.target->configs);
   for (std::size_t i = 0; i < input.parsed.records.size(); ++i) {
     InputRecord& record = input.parsed.records[i];
-    if (key) {
-      record.key = key->data();
-      record.key_size = static_cast<std::int32_t>(key->size());
+    if (appending.key) {
+      record.key = appending.key->data();
+      record.key_size = static_cast<std::int32_t>(appending.key->size());
     }
     if (upkeep.compacts && record.key_size < 0)
       refuse_record(input, i, "the topic is compacted: its records need keys");
@@ -349,6 +363,35 @@ void respond_bad_record(const ExchangePtr& exchange, const Error& error) {
       placed ? fmt::format(",\"{}\":{}", error.path(), error.position().value_or(0)) : "");
 }
 
+/// What the request says, and its records, are looked at; throws an Error for what is wrong. On a worker: a
+/// large body takes its time.
+void prepare(Appending& appending, std::int32_t partition) {
+  const Request& request = appending.exchange->request();
+  if (!parse_body(request, *appending.input)) {
+    throw Error(ErrorCode::unsupported_version,
+                "the content type is application/x-ndjson, application/json, text/plain or "
+                "application/octet-stream");
+  }
+  appending.timestamp = appending.exchange->service().clock().now_ms();
+  if (const auto given = request.parameter("timestamp")) {
+    const auto time = parse_time(*given, appending.timestamp);
+    if (!time) throw Error(ErrorCode::invalid_request, "timestamp: no time");
+    appending.timestamp = *time;
+  }
+  const std::string acks = request.parameter("acks").value_or("all");
+  if (acks != "all" && acks != "-1" && acks != "1" && acks != "0")
+    throw Error(ErrorCode::invalid_request, "acks: all, 1 or 0");
+  appending.forced = acks == "all" || acks == "-1";
+  if (const auto given = request.parameter("partition"); given && partition < 0) {
+    const auto number = parse_int(*given);
+    if (!number || *number < 0 || *number > INT32_MAX)
+      throw Error(ErrorCode::invalid_request, "partition: a number from 0 on");
+    partition = static_cast<std::int32_t>(*number);
+  }
+  appending.key = request.parameter("key");
+  place_records(appending, partition, partitioner_of(request));
+}
+
 void begin_append(const ExchangePtr& exchange, const std::string& topic, std::int32_t partition) {
   const auto appending = std::make_shared<Appending>();
   appending->exchange = exchange;
@@ -357,34 +400,16 @@ void begin_append(const ExchangePtr& exchange, const std::string& topic, std::in
   if (!appending->target) return respond_no_topic(exchange, topic);
   appending->input = std::make_shared<Input>();
   appending->input->body = std::move(exchange->request().body);
-  const Request& request = exchange->request();
-  try {
-    if (!parse_body(request, *appending->input)) {
-      return exchange->respond_error(415, "INVALID_REQUEST",
-                                     "the content type is application/x-ndjson, application/json, text/plain "
-                                     "or application/octet-stream");
-    }
-    appending->timestamp = exchange->service().clock().now_ms();
-    if (const auto given = request.parameter("timestamp")) {
-      const auto time = parse_time(*given, appending->timestamp);
-      if (!time) throw Error(ErrorCode::invalid_request, "timestamp: no time");
-      appending->timestamp = *time;
-    }
-    const std::string acks = request.parameter("acks").value_or("all");
-    if (acks != "all" && acks != "-1" && acks != "1" && acks != "0")
-      throw Error(ErrorCode::invalid_request, "acks: all, 1 or 0");
-    appending->forced = acks == "all" || acks == "-1";
-    if (const auto given = request.parameter("partition"); given && partition < 0) {
-      const auto number = parse_int(*given);
-      if (!number || *number < 0 || *number > INT32_MAX)
-        throw Error(ErrorCode::invalid_request, "partition: a number from 0 on");
-      partition = static_cast<std::int32_t>(*number);
-    }
-    place_records(*appending, partition, request.parameter("key"), partitioner_of(request));
-  } catch (const Error& error) {
-    return respond_bad_record(exchange, error);
-  }
-  append_next(appending);
+  net::Service& service = exchange->service();
+  service.workers().post([appending, partition, &service] {
+    const auto failed = net::failure_of([&] { prepare(*appending, partition); });
+    service.loop().post([appending, failed] {
+      if (!failed) return append_next(appending);
+      if (failed->code() == ErrorCode::unsupported_version)
+        return appending->exchange->respond_error(415, "INVALID_REQUEST", failed->message());
+      respond_bad_record(appending->exchange, *failed);
+    });
+  });
 }
 
 }  // namespace

@@ -61,11 +61,21 @@ void HttpConnection::refuse(int status, std::string_view code, const std::string
   Request nothing;
   nothing.method = "GET";
   nothing.keep_alive = false;
-  begin(std::move(nothing));
-  if (exchange_) exchange_->respond_error(status, code, message);
+  new_exchange(std::move(nothing))->respond_error(status, code, message);
 }
 
 void HttpConnection::begin(Request request) {
+  const ExchangePtr exchange = new_exchange(std::move(request));
+  try {
+    route(exchange, local());
+  } catch (const std::exception& error) {
+    service_.warn_of(error);
+    exchange->respond_error(Error(ErrorCode::unknown_server_error, "the request failed"));
+  }
+}
+
+ExchangePtr HttpConnection::new_exchange(Request request) {
+  took_request();
   const std::weak_ptr<HttpConnection> weak = std::static_pointer_cast<HttpConnection>(shared_from_this());
   Exchange::Output output;
   output.send = [weak](std::vector<net::Piece> pieces) {
@@ -78,11 +88,9 @@ void HttpConnection::begin(Request request) {
     const auto self = weak.lock();
     return self ? self->unsent() : 0;
   };
-  const bool is_request = !request.path.empty() || request.keep_alive;
   exchange_ = std::make_shared<Exchange>(service_, std::move(request), std::move(output));
   ++service_.requests;
-  const ExchangePtr kept = exchange_;
-  if (is_request) route(kept, local());
+  return exchange_;
 }
 
 void HttpConnection::finished(bool keep_alive) {

@@ -19,11 +19,15 @@ class HttpConnection final : public net::Connection {
  private:
   std::size_t consume(ByteView input) override;
   [[nodiscard]] bool takes_more() const override { return exchange_ == nullptr; }
+  [[nodiscard]] bool unfinished() const override {
+    return exchange_ == nullptr && (parser_.begun() || net::Connection::unfinished());
+  }
   [[nodiscard]] bool busy() const override { return exchange_ != nullptr; }
   [[nodiscard]] std::int64_t stall_limit_ms() const override;
   void on_close() override;
   void on_sent() override;
   void begin(Request request);
+  ExchangePtr new_exchange(Request request);
   void refuse(int status, std::string_view code, const std::string& message);
   void finished(bool keep_alive);
 

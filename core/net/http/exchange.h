@@ -71,6 +71,7 @@ class Exchange {
   [[nodiscard]] bool ended() const { return ended_; }
   void set_gone() {
     gone_ = true;
+    const auto waits_for_room = std::exchange(on_sent_, {});
     if (const auto then = std::exchange(on_gone_, {})) then();
   }
   void when_gone(std::function<void()> then) { on_gone_ = std::move(then); }

@@ -8,6 +8,7 @@
 #include "core/group/lag.h"
 #include "core/net/groups.h"
 #include "core/net/http/router.h"
+#include "core/net/http/small_body.h"
 
 #include <nlohmann/json.hpp>
 
@@ -192,7 +193,7 @@ void describe_members(const ExchangePtr& exchange, const std::string& group) {
 }
 
 void put_offsets(const ExchangePtr& exchange, const std::string& group) {
-  const auto json = nlohmann::json::parse(exchange->request().body, nullptr, false);
+  const auto json = parse_small_body(exchange->request().body);
   if (!json.is_object() || json.empty())
     throw Error(ErrorCode::invalid_request, "the body is a JSON object: {\"orders-0\":41}");
   CommitRequest request;

@@ -10,27 +10,13 @@
 #include "core/base/json_writer.h"
 #include "core/log/offset_search.h"
 #include "core/log/record_json.h"
+#include "core/net/failure.h"
+#include "core/net/http/read_terms.h"
 #include "core/net/http/router.h"
 #include "core/net/record_scan.h"
 
 namespace tk::http {
 namespace {
-
-enum class Format : std::uint8_t { ndjson, json, sse, raw };
-
-/// What of the log is asked for, the same for all readings of a request.
-struct Terms {
-  Format format = Format::ndjson;
-  std::int64_t max_records = 1000;
-  std::int64_t max_bytes = 1 << 20;
-  std::int64_t min_records = 1;
-  std::int64_t min_bytes = 1;
-  std::int64_t wait_ms = 0;
-  bool committed = false;
-  bool follow = false;
-  bool limited = false;  // max_records was given
-  std::optional<std::string> key;
-};
 
 /// One partition that is read, and how far its reader has come.
 struct Place {
@@ -44,76 +30,22 @@ struct Reading {
   Buffer text;
   std::int64_t records = 0;
   std::vector<std::pair<std::int32_t, Offset>> next;
-  std::optional<Error> failed;
+  std::shared_ptr<Error> failed;
   bool stopped_at_limit = false;
+  /// Bytes of records that were looked at; and that they were many, so that others have their turn.
+  std::uint64_t looked_at = 0;
+  bool paused = false;
+  /// What the text may take: less when many readers are slow.
+  std::int64_t most_bytes = INT64_MAX;
 };
 
-Error bad(const std::string& name, const std::string& why) {
-  return Error(ErrorCode::invalid_request, fmt::format("{}: {}", name, why));
-}
-
-std::int64_t number_of(const Request& request, const std::string& name, std::int64_t standard,
-                       std::int64_t least, std::int64_t most, bool size = false) {
-  const auto given = request.parameter(name);
-  if (!given) return standard;
-  const auto number = size ? parse_size(*given) : parse_int(*given);
-  if (!number || *number < least || *number > most)
-    throw bad(name, fmt::format("'{}' is no number from {} to {}", printable(*given), least, most));
-  return *number;
-}
-
-Format format_of(const Request& request) {
-  const std::string given = request.parameter("format").value_or("");
-  if (given == "ndjson") return Format::ndjson;
-  if (given == "json") return Format::json;
-  if (given == "sse") return Format::sse;
-  if (given == "raw") return Format::raw;
-  if (!given.empty())
-    throw bad("format", fmt::format("'{}' is none of ndjson, json, sse, raw", printable(given)));
-  const std::string accept = request.header("accept");
-  if (accept.find(kSse) != std::string::npos) return Format::sse;
-  if (accept.find(kNdjson) != std::string::npos) return Format::ndjson;
-  return accept.find(kJson) != std::string::npos ? Format::json : Format::ndjson;
-}
-
-Terms terms_of(const Request& request, const net::ServerOptions& options) {
-  Terms terms;
-  terms.format = format_of(request);
-  terms.limited = request.parameter("max_records").has_value();
-  terms.max_records = number_of(request, "max_records", 1000, 1, 1000000);
-  terms.max_bytes = number_of(request, "max_bytes", 1 << 20, 1, 64 << 20, true);
-  terms.min_records = number_of(request, "min_records", 1, 0, 1000000);
-  terms.min_bytes = number_of(request, "min_bytes", 1, 0, 64 << 20, true);
-  terms.wait_ms = number_of(request, "wait_ms", 0, 0, options.max_wait_ms);
-  const std::string isolation = request.parameter("isolation").value_or("read_uncommitted");
-  if (isolation != "read_uncommitted" && isolation != "read_committed")
-    throw bad("isolation", "it is read_uncommitted or read_committed");
-  terms.committed = isolation == "read_committed";
-  terms.follow = request.parameter("follow").value_or("0") == "1";
-  terms.key = request.parameter("key");
-  return terms;
-}
-
-/// "0:12,1:33"
-std::map<std::int32_t, std::int64_t> parse_cursor(const std::string& text) {
-  std::map<std::int32_t, std::int64_t> cursor;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, end - at);
-    const std::size_t colon = part.find(':');
-    const auto number = colon == std::string::npos ? std::nullopt : parse_int(part.substr(0, colon));
-    const auto offset = colon == std::string::npos ? std::nullopt : parse_int(part.substr(colon + 1));
-    if (!number || !offset || *number < 0 || *number > INT32_MAX || *offset < 0)
-      throw bad("cursor", fmt::format("'{}' is not PARTITION:OFFSET", printable(part)));
-    cursor[static_cast<std::int32_t>(*number)] = *offset;
-    at = end + 1;
-  }
-  return cursor;
-}
+/// What one reading looks at, at most: a key that is nowhere must not keep a worker.
+constexpr std::uint64_t kMostLookedAt = 16U << 20;
+constexpr std::uint64_t kPerRecord = 8;
 
 class Reader : public std::enable_shared_from_this<Reader> {
  public:
-  Reader(ExchangePtr exchange, std::string topic, Terms terms, std::vector<Place> places)
+  Reader(ExchangePtr exchange, std::string topic, ReadTerms terms, std::vector<Place> places)
       : exchange_(std::move(exchange)),
         topic_(std::move(topic)),
         terms_(std::move(terms)),
@@ -133,7 +65,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
  private:
   [[nodiscard]] net::Service& service() const { return exchange_->service(); }
-  [[nodiscard]] bool streams() const { return terms_.format == Format::sse || terms_.follow; }
+  [[nodiscard]] bool streams() const { return terms_.format == ReadFormat::sse || terms_.follow; }
 
   void begin() {
     if (exchange_->gone() || exchange_->ended()) return;
@@ -153,7 +85,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
   void place_by_request() {
     const Request& request = exchange_->request();
     std::string cursor = request.parameter("cursor").value_or("");
-    if (terms_.format == Format::sse && !request.header("last-event-id").empty())
+    if (terms_.format == ReadFormat::sse && !request.header("last-event-id").empty())
       cursor = request.header("last-event-id");
     if (!cursor.empty()) {
       const auto offsets = parse_cursor(cursor);
@@ -174,14 +106,15 @@ class Reader : public std::enable_shared_from_this<Reader> {
     }
     if (offset.starts_with('@')) {
       const auto time = parse_time(offset.substr(1), service().clock().now_ms());
-      if (!time) throw bad("offset", "behind @ stands a time, as 2026-11-29T10:00:00Z, or -15m");
+      if (!time) throw bad_parameter("offset", "behind @ stands a time, as 2026-11-29T10:00:00Z, or -15m");
       return find_places([time = *time](net::Partition& partition, const LogView& view) {
         return offset_for_time(partition.file_system(), view, time).value_or(view.log_end);
       });
     }
     const auto number = parse_int(offset);
     if (!number)
-      throw bad("offset", fmt::format("'{}' is none of N, -N, beginning, end, @TIME", printable(offset)));
+      throw bad_parameter("offset",
+                          fmt::format("'{}' is none of N, -N, beginning, end, @TIME", printable(offset)));
     if (*number < 0) {
       return find_places([count = -*number](net::Partition& partition, const LogView& view) {
         const LastRecords last =
@@ -220,14 +153,11 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   void find_places(std::function<Offset(net::Partition&, const LogView&)> find) {
     service().workers().post([self = shared_from_this(), find = std::move(find)] {
-      std::shared_ptr<Error> failed;
       std::vector<Offset> found;
-      try {
+      const auto failed = net::failure_of([&] {
         for (const Place& place : self->places_)
           found.push_back(find(*place.partition, place.partition->known_view()));
-      } catch (const Error& error) {
-        failed = std::make_shared<Error>(error);
-      }
+      });
       self->service().loop().post([self, found, failed] {
         if (failed) return self->exchange_->respond_error(*failed);
         for (std::size_t i = 0; i < found.size(); ++i) self->places_[i].next = found[i];
@@ -250,16 +180,16 @@ class Reader : public std::enable_shared_from_this<Reader> {
   void read() {
     if (!anything_new()) return not_enough();
     const auto reading = std::make_shared<Reading>();
+    reading->most_bytes = std::min(terms_.max_bytes, service().room_for_answer());
+    service().answers_in_making += reading->most_bytes;
     std::vector<std::pair<Place, Offset>> wanted;
     for (const Place& place : places_) wanted.emplace_back(place, readable_end(place));
     // Not always the same one first, or a busy partition would keep the others away.
     std::ranges::rotate(wanted, wanted.begin() + static_cast<std::ptrdiff_t>(turn_++ % wanted.size()));
     service().workers().post([self = shared_from_this(), reading, wanted = std::move(wanted)] {
-      try {
+      reading->failed = net::failure_of([&] {
         for (const auto& [place, below] : wanted) self->read_one(place, below, *reading);
-      } catch (const Error& error) {
-        reading->failed = error;
-      }
+      });
       self->service().loop().post([self, reading] { self->have(*reading); });
     });
   }
@@ -268,17 +198,19 @@ class Reader : public std::enable_shared_from_this<Reader> {
   void read_one(const Place& place, Offset below, Reading& reading) const {
     const RecordJson printer(topic_, PartitionId(place.number));
     const std::int64_t most = terms_.max_records - sent_in_all();
+    const auto most_bytes = static_cast<std::size_t>(reading.most_bytes);
     bool full = false;
     const Offset next = net::scan_records(
         *place.partition, place.next, below, terms_.committed,
         [&](const RecordView& record) {
-          full = reading.records >= most ||
-                 (reading.records > 0 && reading.text.size() >= static_cast<std::size_t>(terms_.max_bytes));
-          if (full) return false;
+          full = reading.records >= most || (reading.records > 0 && reading.text.size() >= most_bytes);
+          reading.paused |= reading.looked_at > kMostLookedAt;
+          if (full || reading.paused) return false;
+          reading.looked_at += record.key.value_or("").size() + record.value.value_or("").size() + kPerRecord;
           if (terms_.key && record.key != std::string_view(*terms_.key)) return true;
           const std::size_t before = reading.text.size();
           print(printer, place, record, reading);
-          if (reading.records > 0 && reading.text.size() > static_cast<std::size_t>(terms_.max_bytes)) {
+          if (reading.records > 0 && reading.text.size() > most_bytes) {
             reading.text.cut(before);
             full = true;
             return false;
@@ -301,16 +233,16 @@ class Reader : public std::enable_shared_from_this<Reader> {
   void print(const RecordJson& printer, const Place& place, const RecordView& record,
              Reading& reading) const {
     switch (terms_.format) {
-      case Format::ndjson:
+      case ReadFormat::ndjson:
         return printer.append(reading.text, record);
-      case Format::raw:
+      case ReadFormat::raw:
         reading.text.append(record.value.value_or(""));
         return reading.text.append(std::string_view("\n"));
-      case Format::json:
+      case ReadFormat::json:
         if (!reading.text.empty()) reading.text.append(std::string_view(","));
         printer.append(reading.text, record);
         return reading.text.cut(reading.text.size() - 1);
-      case Format::sse:
+      case ReadFormat::sse:
         reading.text.append(
             fmt::format("id: {}\ndata: ", cursor_with(place.number, record.offset + 1, reading)));
         printer.append(reading.text, record);
@@ -331,18 +263,21 @@ class Reader : public std::enable_shared_from_this<Reader> {
   }
 
   void have(Reading& reading) {
+    service().answers_in_making -= reading.most_bytes;
     if (exchange_->gone() || exchange_->ended()) return stop_waiting();
     if (reading.failed) return exchange_->respond_error(*reading.failed);
     if (streams()) return pass_on(reading);
     const bool enough = (reading.records >= terms_.min_records &&
                          static_cast<std::int64_t>(reading.text.size()) >= terms_.min_bytes) ||
-                        reading.stopped_at_limit || expired_;
+                        reading.stopped_at_limit || expired_ || (reading.paused && reading.records > 0);
     if (enough) {
       move_on(reading);
       return answer(reading);
     }
     // What was read and did not match need not be read again.
     if (reading.records == 0) move_on(reading);
+    // More of it may match: a reader that may wait looks on, another one is given the cursor.
+    if (reading.paused && monotonic_ms() < deadline_ms_ && reading.records == 0) return go();
     not_enough_with(reading);
   }
 
@@ -364,16 +299,16 @@ class Reader : public std::enable_shared_from_this<Reader> {
     if (terms_.limited && sent_ >= terms_.max_records) return exchange_->end_stream();
     constexpr std::size_t most_unsent = 256U << 10;
     if (exchange_->unsent() > most_unsent)
-      return exchange_->when_sent([weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->go();
-      });
+      // (Nothing else holds the reader meanwhile; the exchange lets go of this when its peer has gone.)
+      return exchange_->when_sent([self = shared_from_this()] { self->go(); });
     go();
   }
 
   void open_stream() {
     if (exchange_->streaming()) return;
-    exchange_->begin_stream(terms_.format == Format::sse ? kSse : type(), {{"Cache-Control", "no-store"}});
-    if (terms_.format == Format::sse) ping();
+    exchange_->begin_stream(terms_.format == ReadFormat::sse ? kSse : type(),
+                            {{"Cache-Control", "no-store"}});
+    if (terms_.format == ReadFormat::sse) ping();
   }
 
   void ping() {
@@ -453,8 +388,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
   }
 
   [[nodiscard]] std::string type() const {
-    if (terms_.format == Format::json) return kJson;
-    return terms_.format == Format::raw ? "application/octet-stream" : kNdjson;
+    if (terms_.format == ReadFormat::json) return kJson;
+    return terms_.format == ReadFormat::raw ? "application/octet-stream" : kNdjson;
   }
 
   template <class Get>
@@ -477,7 +412,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
                        {"Tk-High-Watermark", list(end, false)},
                        {"Tk-Log-Start-Offset", list(start, false)},
                        {"Cache-Control", "no-store"}};
-    if (terms_.format == Format::json) {
+    if (terms_.format == ReadFormat::json) {
       Buffer body;
       body.append(std::string_view("{\"records\":["));
       body.append(reading.text.view());
@@ -491,7 +426,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   ExchangePtr exchange_;
   std::string topic_;
-  Terms terms_;
+  ReadTerms terms_;
   std::vector<Place> places_;
   std::int64_t deadline_ms_ = 0;
   std::int64_t sent_ = 0;
@@ -516,7 +451,7 @@ void read_records(const ExchangePtr& exchange, const std::string& topic, std::in
     return exchange->respond_error(Error(ErrorCode::unknown_topic_or_partition,
                                          fmt::format("topic '{}' has no partition {}", topic, partition)));
   }
-  std::make_shared<Reader>(exchange, topic, terms_of(exchange->request(), exchange->service().options()),
+  std::make_shared<Reader>(exchange, topic, read_terms(exchange->request(), exchange->service().options()),
                            std::move(places))
       ->start();
 }

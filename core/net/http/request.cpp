@@ -53,6 +53,10 @@ bool Parser::wants_continue() {
   return boost::beast::iequals(impl_->parser->get()[beast::field::expect], "100-continue");
 }
 
+bool Parser::begun() const {
+  return impl_->parser != nullptr;
+}
+
 std::size_t Parser::body_bytes() const {
   return impl_->parser ? impl_->parser->get().body().size() : 0;
 }
@@ -87,6 +91,7 @@ Request Parser::take() {
   for (const auto& field : message) {
     std::string name(field.name_string());
     std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+    if (name == "host" && request.headers.contains(name)) request.ambiguous_host = true;
     request.headers[name] = std::string(field.value());
   }
   const std::string target(message.target());

@@ -22,6 +22,8 @@ struct Request {
   std::map<std::string, std::string> headers;
   std::string body;
   bool keep_alive = true;
+  /// The Host header stands there twice: nobody can say for whom the request is.
+  bool ambiguous_host = false;
   bool is_1_0 = false;
 
   [[nodiscard]] std::string header(const std::string& name) const {
@@ -48,6 +50,8 @@ class Parser {
   /// The head is there, and asks whether the body may be sent (Expect: 100-continue). True once.
   bool wants_continue();
   [[nodiscard]] std::size_t body_bytes() const;
+  /// A request has begun and is not done.
+  [[nodiscard]] bool begun() const;
 
  private:
   struct Impl;

@@ -9,10 +9,6 @@
 namespace tk::http {
 namespace {
 
-bool is_loopback(const std::string& host) {
-  return host.starts_with("127.") || host == "::1";
-}
-
 /// The name in a Host header, without the port.
 std::string host_name(std::string host) {
   if (host.starts_with('[')) return host.substr(1, std::min(host.find(']'), host.size()) - 1);
@@ -25,11 +21,12 @@ std::string host_name(std::string host) {
 /// Whether the request was meant for this server: a page of another name that resolves to it is not (DNS
 /// rebinding).
 bool is_for_us(const Request& request, const net::ServerOptions& options, const net::Address& local) {
+  if (request.ambiguous_host) return false;
   const std::string given = request.header("host");
   if (given.empty()) return request.is_1_0;
   const std::string host = host_name(given);
   if (host == local.host) return true;
-  if (is_loopback(local.host) && (host == "localhost" || is_loopback(host))) return true;
+  if (net::is_loopback(local.host) && (host == "localhost" || net::is_loopback(host))) return true;
   if (options.advertise && host == options.advertise->host) return true;
   return std::ranges::find(options.http_hosts, host) != options.http_hosts.end();
 }
@@ -118,6 +115,7 @@ void route_group(const ExchangePtr& exchange, const std::string& method,
 void route_path(const ExchangePtr& exchange, const std::string& method,
                 const std::vector<std::string>& parts) {
   const bool get = method == "GET";
+  if (exchange->request().path.empty()) return refuse_path(exchange);  // a malformed one
   if (parts.empty()) return get ? show_root(exchange) : refuse_method(exchange, "GET, HEAD");
   if (parts[0] == "topics") {
     if (parts.size() > 1) return route_topic(exchange, method, parts);

@@ -5,7 +5,9 @@
 
 #include "core/base/json_writer.h"
 #include "core/log/offset_search.h"
+#include "core/net/failure.h"
 #include "core/net/http/router.h"
+#include "core/net/http/small_body.h"
 #include "core/store/log_edges.h"
 
 #include <nlohmann/json.hpp>
@@ -36,13 +38,8 @@ void when_open(const Partitions& partitions, std::function<void()> then) {
 /// Has a worker make a body.
 void make_body(const ExchangePtr& exchange, std::function<std::string()> make, int status = 200) {
   exchange->service().workers().post([exchange, make = std::move(make), status] {
-    std::shared_ptr<Error> failed;
     std::string body;
-    try {
-      body = make();
-    } catch (const Error& error) {
-      failed = std::make_shared<Error>(error);
-    }
+    const auto failed = net::failure_of([&] { body = make(); });
     exchange->service().loop().post([exchange, body = std::move(body), failed, status] {
       failed ? exchange->respond_error(*failed) : exchange->respond(status, kJson, body);
     });
@@ -140,8 +137,16 @@ void describe_topic(const ExchangePtr& exchange, const std::string& topic) {
 
 namespace {
 
+/// Numbers and booleans may stand there as such.
+std::string setting_text(const std::string& key, const nlohmann::json& setting) {
+  if (setting.is_string()) return setting.get<std::string>();
+  if (setting.is_number() || setting.is_boolean()) return setting.dump();
+  throw Error(ErrorCode::invalid_config,
+              fmt::format("config '{}' is no text, number or boolean", printable(key)));
+}
+
 NewTopic new_topic_of(const std::string& body, const net::ServerOptions& options) {
-  const auto json = nlohmann::json::parse(body, nullptr, false);
+  const auto json = parse_small_body(body);
   const auto refuse = [](const char* why) { return Error(ErrorCode::invalid_request, why); };
   if (!json.is_object())
     throw refuse("the body is a JSON object: {\"name\",\"partitions\",\"format\",\"configs\"}");
@@ -158,8 +163,7 @@ NewTopic new_topic_of(const std::string& body, const net::ServerOptions& options
       topic.format = parse_topic_format(value.get<std::string>());
       if (!topic.format) throw refuse("format is json or kafka");
     } else if (name == "configs" && value.is_object()) {
-      for (const auto& [key, setting] : value.items())
-        topic.configs[key] = setting.is_string() ? setting.get<std::string>() : setting.dump();
+      for (const auto& [key, setting] : value.items()) topic.configs[key] = setting_text(key, setting);
     } else {
       throw Error(ErrorCode::invalid_request,
                   fmt::format("'{}' is no member of a topic, or has a wrong type", printable(name)));
@@ -178,8 +182,7 @@ void create_topic(const ExchangePtr& exchange) {
   NewTopic topic = new_topic_of(exchange->request().body, service.options());
   if (!service.topics().serves(topic.name))
     return exchange->respond_error(403, "POLICY_VIOLATION", "this server does not serve topics of that name");
-  constexpr std::int32_t most = 10000;
-  if (topic.partitions > most)
+  if (topic.partitions > net::kMostNewPartitions)
     return exchange->respond_error(403, "POLICY_VIOLATION", "one request makes at most 10000 partitions");
   const std::string name = topic.name;
   const std::int32_t partitions = topic.partitions;

@@ -14,6 +14,9 @@ namespace {
 
 /// An API key, a version, a correlation id.
 constexpr std::int32_t kShortestFrame = 8;
+/// Of larger requests it is counted what they take while they wait: some times what came over the wire.
+constexpr std::size_t kSmallFrame = 2048;
+constexpr std::size_t kDecodedTimes = 8;
 
 /// What the first bytes of a connection look like, if not like a frame.
 std::string guess(ByteView bytes) {
@@ -25,6 +28,20 @@ std::string guess(ByteView bytes) {
     return "; it looks like TLS, which is not spoken here";
   return "";
 }
+
+/// How many complaints are told.
+struct Complaints {
+  explicit Complaints(net::Service&) {}
+  static constexpr int kMostASecond = 10;
+  std::int64_t second = 0;
+  int said = 0;
+
+  bool may_say(std::int64_t now_ms) {
+    if (second != now_ms / 1000) said = 0;
+    second = now_ms / 1000;
+    return ++said <= kMostASecond;
+  }
+};
 
 std::int64_t monotonic_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
@@ -38,7 +55,9 @@ KafkaConnection::KafkaConnection(net::ConnectionHost& host, net::Service& servic
                                  net::Address peer, net::Address local)
     : Connection(host, std::move(socket), peer, local), service_(service), peer_{peer, local} {}
 
+// A client that is wrong is so again and again: its lines must not fill a disk, nor a pipe that nobody reads.
 void KafkaConnection::complain(const std::string& what) {
+  if (!service_.part<Complaints>().may_say(monotonic_ms())) return;
   service_.warn(Error(ErrorCode::invalid_request,
                       fmt::format("{}: {}; the connection is closed", peer_.address.text(), what)));
 }
@@ -60,6 +79,7 @@ std::size_t KafkaConnection::consume(ByteView input) {
       break;
     }
     used += whole;
+    took_request();
     if (!take_frame(rest.subspan(4, whole - 4))) {
       close();
       return 0;
@@ -92,8 +112,10 @@ bool KafkaConnection::take_frame(ByteView frame) {
     kept->append(frame);
     body = kept->view().subspan(size);
     slot->frame_bytes = frame.size();
-    host().request_bytes += slot->frame_bytes;
+  } else if (frame.size() > kSmallFrame) {
+    slot->frame_bytes = frame.size() * kDecodedTimes;
   }
+  host().request_bytes += slot->frame_bytes;
   ++service_.requests;
   if (service_.options().log_requests) {
     service_.events().request(fmt::format(
@@ -111,7 +133,12 @@ bool KafkaConnection::take_frame(ByteView frame) {
                                       });
   slots_.push_back(slot);
   const CallPtr call = slot->call;
-  api->run(call);
+  try {
+    api->run(call);
+  } catch (const std::exception& error) {
+    service_.warn_of(error);
+    call->close();
+  }
   return true;
 }
 

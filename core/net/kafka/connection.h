@@ -41,7 +41,6 @@ class KafkaConnection final : public net::Connection {
   Peer peer_;
   std::deque<std::shared_ptr<Slot>> slots_;
   std::size_t missing_ = 0;
-  bool complained_ = false;
   bool sending_ = false;
 };
 

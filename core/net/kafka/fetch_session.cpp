@@ -118,6 +118,7 @@ FetchPlan plan_fetch(FetchSessions& sessions, const FetchRequest& request, bool 
     if (request.session_epoch == -1) return plan;
     plan.session = sessions.make(plan.entries, by_id, now_ms);
     if (plan.session) plan.session_id = plan.session->id;
+    if (plan.session) plan.next_epoch = plan.session->next_epoch;
     return plan;
   }
   const FetchSessionPtr session = sessions.find(request.session_id);
@@ -129,7 +130,13 @@ FetchPlan plan_fetch(FetchSessions& sessions, const FetchRequest& request, bool 
   const std::size_t before = session->entries.size();
   apply(*session, request);
   sessions.count_again(*session, before);
+  if (session->entries.size() > before && sessions.too_many()) {
+    // No room for what it wants to add: its client begins anew, and is told then that there is none.
+    sessions.close(session->id);
+    return refused(kFetchSessionIdNotFound);
+  }
   plan.session = session;
+  plan.next_epoch = session->next_epoch;
   if (session->entries.empty()) {
     sessions.close(session->id);
     return plan;

@@ -38,7 +38,6 @@ struct FetchSession {
   /// In the order of serving: those that gave records go to the end.
   std::list<FetchEntry> entries;
   std::int64_t last_used_ms = 0;
-  bool in_use = false;
 };
 
 using FetchSessionPtr = std::shared_ptr<FetchSession>;
@@ -60,6 +59,7 @@ class FetchSessions {
   void close(std::int32_t id);
   /// To be called when a session's partitions have changed in number.
   void count_again(const FetchSession& session, std::size_t before);
+  [[nodiscard]] bool too_many() const { return partitions_ > kMostPartitions; }
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
 
  private:
@@ -78,6 +78,8 @@ struct FetchPlan {
   /// Only what has changed is answered.
   bool incremental = false;
   FetchSessionPtr session;
+  /// The session's epoch as this request left it: another one means that a later request has changed it.
+  std::int32_t next_epoch = 1;
   /// Without a session.
   std::list<FetchEntry> entries;
 

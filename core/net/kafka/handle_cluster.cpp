@@ -9,6 +9,7 @@
 #include "core/net/kafka/api.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 
 namespace tk::kafka {
 namespace {
@@ -44,6 +45,9 @@ std::int16_t judge(const ApiVersionsRequest& request, const Call& call) {
 }
 
 using MetadataTopic = MetadataResponse::Topic;
+
+/// Partitions in one answer of DescribeTopicPartitions: max.request.partition.size.limit of a broker.
+constexpr std::int32_t kMostDescribed = 2000;
 
 MetadataTopic describe(const net::Topic& topic, const Call& call, bool operations) {
   MetadataTopic out;
@@ -159,6 +163,11 @@ void handle_metadata(const CallPtr& call, MetadataRequest request) {
       return call->answer(refused);
     }
   }
+  if (request.topics) {
+    keep_first(*request.topics, [](const MetadataRequest::Topic& topic) {
+      return topic.name.value_or("") + '/' + topic.topic_id.text();
+    });
+  }
   const net::ServerOptions& options = call->service().options();
   const bool creates = options.auto_create && !options.read_only &&
                        (call->version() < 4 || request.allow_auto_topic_creation) && request.topics;
@@ -206,8 +215,9 @@ void handle_describe_topic_partitions(const CallPtr& call, DescribeTopicPartitio
     for (const auto& [name, topic] : catalog->topics()) names.push_back(name);
   }
   std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   DescribeTopicPartitionsResponse answer;
-  std::int32_t left = request.response_partition_limit;
+  std::int32_t left = std::min(request.response_partition_limit, kMostDescribed);
   for (const std::string& name : names) {
     if (request.cursor && name < request.cursor->topic_name) continue;
     const std::int32_t first =

@@ -7,6 +7,7 @@
 #include "core/net/kafka/config_rows.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 
 namespace tk::kafka {
 namespace {
@@ -201,6 +202,9 @@ void add_change(const net::Service& service, Alteration& alteration,
 
 void handle_describe_configs(const CallPtr& call, DescribeConfigsRequest request) {
   DescribeConfigsResponse answer;
+  keep_first(request.resources, [](const DescribeConfigsRequest::Resource& resource) {
+    return std::to_string(resource.resource_type) + resource.resource_name;
+  });
   for (const auto& resource : request.resources) {
     Result& row = answer.results.emplace_back();
     row.resource_type = resource.resource_type;

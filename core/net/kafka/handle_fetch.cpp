@@ -4,6 +4,7 @@
 // or its pages are not in memory, a worker looks and the loop decides again.
 #include <algorithm>
 
+#include "core/net/failure.h"
 #include "core/net/json_batches.h"
 #include "core/net/kafka/fetch_session.h"
 #include "core/net/kafka/handlers.h"
@@ -14,12 +15,20 @@ namespace {
 
 using Row = FetchResponse::Response::Partition;
 
+/// What one answer holds whatever was asked for, but for a first batch that is larger: fetch.max.bytes of a
+/// broker.
+constexpr std::uint64_t kMostFetched = 57671680;
+/// More partitions than all sessions together may have are no honest request.
+constexpr std::size_t kMostPartitions = FetchSessions::kMostPartitions;
+/// So often a worker looks for one answer; then the log changes faster than it can be read.
+constexpr int kMostLooks = 50;
+
 class Fetch : public std::enable_shared_from_this<Fetch> {
  public:
   Fetch(const CallPtr& call, const FetchRequest& request, FetchPlan plan)
       : call_(call),
         plan_(std::move(plan)),
-        max_bytes_(request.max_bytes),
+        max_bytes_(std::min<std::uint64_t>(static_cast<std::uint64_t>(request.max_bytes), kMostFetched)),
         min_bytes_(request.min_bytes),
         committed_(request.isolation_level == 1),
         by_id_(call->version() >= 13),
@@ -120,8 +129,9 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
       total += part.slice.bytes;
       if (part.slice.bytes > 0) first = false;
     }
-    if (asks_worker) return ask_worker();
-    if (at_once || total >= min_bytes_ || total >= max_bytes_) return answer();
+    if (asks_worker) return ++looks_ > kMostLooks ? answer() : ask_worker();
+    if (at_once || total >= min_bytes_ || total >= max_bytes_ || call_->service().is_crowded())
+      return answer();
     park();
   }
 
@@ -173,7 +183,7 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
       std::uint64_t warm;
       std::optional<net::Place> place, end_place;
       std::shared_ptr<net::JsonBatches::Stretch> converted;
-      std::optional<Error> failed;
+      std::shared_ptr<Error> failed;
     };
     const auto looks = std::make_shared<std::vector<Look>>();
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -190,17 +200,15 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
     auto& converter = service.part<net::JsonBatches>();
     service.workers().post([self = shared_from_this(), looks, &service, &converter] {
       for (Look& look : *looks) {
-        try {
+        look.failed = net::failure_of([&] {
           if (look.converts) {
             look.converted = converter.convert(*look.partition, look.offset, look.below);
-            continue;
+            return;
           }
           look.place = look.partition->locate(look.offset);
           if (look.below < look.partition->edges().end) look.end_place = look.partition->locate(look.below);
           if (look.place) look.partition->warm(*look.place, look.warm);
-        } catch (const Error& error) {
-          look.failed = error;
-        }
+        });
       }
       service.loop().post([self, looks] {
         bool found = false;
@@ -210,7 +218,11 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
           part.end_place = look.end_place;
           part.converted = look.converted;
           found |= look.place || look.converted;
-          if (look.failed) self->broken_.push_back(look.index);
+          if (look.failed) {
+            self->broken_.push_back(look.index);
+            // A file that is not there any more: the log has another shape than the one that is known.
+            look.partition->noticed(true);
+          }
         }
         // Nothing was found where something should be: the log changes under us. Not in a circle.
         if (!found && ++self->vain_ > 3) self->expired_ = true;
@@ -315,6 +327,8 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
     if (call_->ended() || call_->gone()) return;
     FetchResponse response;
     response.session_id = plan_.session_id;
+    // What the session was told is noted there, unless another request has changed it while this one waited.
+    const bool owns = !plan_.session || plan_.session->next_epoch == plan_.next_epoch;
     std::list<FetchEntry> served;
     auto entry = plan_.all().begin();
     for (Part& part : parts_) {
@@ -324,9 +338,9 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
       Row row;
       fill(part, row);
       call_->note_error(row.error_code);
-      const auto mine = entry++;
-      const bool says = tells(*mine, row, has_records);
-      if (plan_.session && has_records) served.splice(served.end(), plan_.session->entries, mine);
+      const auto mine = owns ? entry++ : entry;
+      const bool says = tells(owns ? *mine : part.entry, row, has_records);
+      if (owns && plan_.session && has_records) served.splice(served.end(), plan_.session->entries, mine);
       if (plan_.incremental && !says) continue;
       auto& responses = response.responses;
       if (responses.empty() || responses.back().topic != part.entry.topic ||
@@ -351,14 +365,18 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
   std::int64_t parked_since_ms_ = 0;
   bool expired_ = false;
   int vain_ = 0;
+  int looks_ = 0;
   std::vector<Part> parts_;
   std::vector<std::size_t> broken_;
   net::Loop::TimerId timer_ = net::Loop::kNoTimer;
 };
 
-bool has_negative_sizes(const FetchRequest& request) {
+bool has_wrong_sizes(const FetchRequest& request) {
   if (request.max_bytes < 0) return true;
+  std::size_t partitions = 0;
   for (const auto& topic : request.topics) {
+    partitions += topic.partitions.size();
+    if (partitions > kMostPartitions) return true;
     for (const auto& partition : topic.partitions) {
       if (partition.partition_max_bytes < 0) return true;
     }
@@ -371,7 +389,7 @@ bool has_negative_sizes(const FetchRequest& request) {
 void handle_fetch(const CallPtr& call, FetchRequest request) {
   FetchResponse refused;
   const std::int32_t replica = call->version() >= 15 ? request.replica_state.replica_id : request.replica_id;
-  if (replica >= 0 || has_negative_sizes(request)) {
+  if (replica >= 0 || has_wrong_sizes(request)) {
     refused.error_code = kInvalidRequest;
     call->note_error(kInvalidRequest);
     return call->answer(refused);

@@ -10,6 +10,7 @@
 #include "core/net/kafka/consumer_protocol.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 
 namespace tk::kafka {
 namespace {
@@ -149,6 +150,7 @@ void handle_list_groups(const CallPtr& call, ListGroupsRequest request) {
 
 void handle_describe_groups(const CallPtr& call, DescribeGroupsRequest request) {
   const auto answer = std::make_shared<DescribeGroupsResponse>();
+  keep_first(request.groups);
   for (const std::string& name : request.groups) {
     auto& row = answer->groups.emplace_back();
     row.group_id = name;
@@ -178,6 +180,7 @@ void handle_describe_groups(const CallPtr& call, DescribeGroupsRequest request) 
 
 void handle_consumer_group_describe(const CallPtr& call, ConsumerGroupDescribeRequest request) {
   const auto answer = std::make_shared<ConsumerGroupDescribeResponse>();
+  keep_first(request.group_ids);
   for (const std::string& name : request.group_ids) {
     auto& row = answer->groups.emplace_back();
     row.group_id = name;

@@ -7,6 +7,7 @@
 #include "core/net/groups.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 
 namespace tk::kafka {
 namespace {
@@ -168,6 +169,7 @@ void handle_offset_fetch(const CallPtr& call, OffsetFetchRequest request) {
         group.topics->push_back({Uuid{}, topic.name, topic.partition_indexes});
     }
   }
+  keep_first(request.groups, [](const OffsetFetchRequest::Group& group) { return group.group_id; });
   const auto answer = std::make_shared<OffsetFetchResponse>();
   answer->groups.resize(request.groups.size());
   const auto left = std::make_shared<std::size_t>(request.groups.size() + 1);

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "core/base/utf8.h"
+
 #include "core/net/groups.h"
 #include "core/net/kafka/consumer_protocol.h"
 #include "core/net/kafka/handlers.h"
@@ -20,7 +22,9 @@ net::Groups& groups_of(const CallPtr& call) {
 
 std::string with_uuid(const std::string& name) {
   const std::string hex = Uuid::random().hex();
-  return fmt::format("{}-{}-{}-{}-{}-{}", name, hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4),
+  // A client's name may be long, and ids are remembered.
+  const std::string shown = name.substr(0, utf8_prefix(name.substr(0, 200)));
+  return fmt::format("{}-{}-{}-{}-{}-{}", shown, hex.substr(0, 8), hex.substr(8, 4), hex.substr(12, 4),
                      hex.substr(16, 4), hex.substr(20));
 }
 

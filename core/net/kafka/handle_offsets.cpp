@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/log/offset_search.h"
+#include "core/net/failure.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
 
@@ -107,19 +108,18 @@ void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request) {
     service.workers().post([call, answer, hard = std::move(hard), committed, &service] {
       for (const Question& question : hard) {
         Row& row = answer->topics[question.topic].partitions[question.row];
-        try {
+        const auto failed = net::failure_of([&] {
           const LogView view = question.partition->known_view();
           const auto found = question.timestamp == kMaxTimestamp
                                  ? latest_record(service.fs(), view)
                                  : record_at_time(service.fs(), view, question.timestamp);
           const net::PartitionEdges edges = question.partition->edges();
-          if (!found || found->offset >= (committed ? edges.stable : edges.end)) continue;
+          if (!found || found->offset >= (committed ? edges.stable : edges.end)) return;
           row.offset = found->offset.value();
           row.timestamp = found->timestamp;
           row.leader_epoch = epoch_at(*question.partition, found->offset);
-        } catch (const Error& error) {
-          row.error_code = append_error_of(error);
-        }
+        });
+        if (failed) row.error_code = append_error_of(*failed);
       }
       service.loop().post([call, answer] { call->answer(*answer); });
     });

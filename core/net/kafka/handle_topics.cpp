@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "core/net/kafka/config_rows.h"
 #include "core/net/kafka/handlers.h"
@@ -15,8 +16,28 @@ namespace {
 using NewRow = CreateTopicsRequest::Topic;
 using MadeRow = CreateTopicsResponse::Topic;
 
-/// The most partitions that one request may make (serve.md §1.4).
-constexpr std::int64_t kMostNewPartitions = 10000;
+using net::kMostNewPartitions;
+
+/// Names as they count for collisions: '.' and '_' are the same (topic_names_collide).
+std::string collision_key(std::string name) {
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+/// What the rows of one request are checked against.
+struct Known {
+  std::shared_ptr<const net::Catalog> catalog;
+  std::unordered_map<std::string, std::string> by_collision_key = {};
+  std::unordered_map<std::string, int> times_named = {};
+};
+
+Known known_of(const net::Service& service, const CreateTopicsRequest& request) {
+  Known known{service.catalog()};
+  for (const auto& [name, topic] : known.catalog->topics())
+    known.by_collision_key[collision_key(name)] = name;
+  for (const NewRow& row : request.topics) ++known.times_named[row.name];
+  return known;
+}
 
 struct Refusal {
   std::int16_t code = kNone;
@@ -40,8 +61,8 @@ Refusal check_assignments(const NewRow& row, std::int32_t node, std::int32_t& pa
   return {};
 }
 
-Refusal check_new(const net::Service& service, const net::Topics& topics, const NewRow& row,
-                  NewTopic& topic) {
+Refusal check_new(const net::Service& service, const net::Topics& topics, const Known& known,
+                  const NewRow& row, NewTopic& topic) {
   const net::ServerOptions& options = service.options();
   topic.name = row.name;
   topic.partitions = row.num_partitions == -1 ? options.partitions : row.num_partitions;
@@ -61,14 +82,12 @@ Refusal check_new(const net::Service& service, const net::Topics& topics, const 
     return {error_of(error), error.message()};
   }
   if (!topics.serves(row.name)) return {kPolicyViolation, "this server does not serve topics of that name"};
-  const auto catalog = service.catalog();
-  if (catalog->find(row.name))
+  if (known.catalog->find(row.name))
     return {kTopicAlreadyExists, fmt::format("Topic '{}' already exists.", row.name)};
-  for (const auto& [name, known] : catalog->topics()) {
-    if (topic_names_collide(name, row.name))
-      return {kInvalidTopic,
-              fmt::format("'{}' collides with '{}': '.' and '_' count as the same", row.name, name)};
-  }
+  const auto other = known.by_collision_key.find(collision_key(row.name));
+  if (other != known.by_collision_key.end())
+    return {kInvalidTopic,
+            fmt::format("'{}' collides with '{}': '.' and '_' count as the same", row.name, other->second)};
   return {};
 }
 
@@ -104,13 +123,13 @@ void handle_create_topics(const CallPtr& call, CreateTopicsRequest request) {
   const auto answer = std::make_shared<CreateTopicsResponse>();
   const auto wanted = std::make_shared<std::vector<std::pair<std::size_t, NewTopic>>>();
   std::int64_t partitions = 0;
+  const Known known = known_of(service, request);
   for (const NewRow& row : request.topics) {
     MadeRow& made = answer->topics.emplace_back();
     made.name = row.name;
     NewTopic topic;
-    Refusal why = check_new(service, service.topics(), row, topic);
-    if (std::ranges::count(request.topics, row.name, &NewRow::name) > 1)
-      why = {kInvalidRequest, "the request names the topic twice"};
+    Refusal why = check_new(service, service.topics(), known, row, topic);
+    if (known.times_named.at(row.name) > 1) why = {kInvalidRequest, "the request names the topic twice"};
     if (service.options().read_only) why = {kPolicyViolation, "the server is read-only"};
     if (why.code == kNone && (partitions += topic.partitions) > kMostNewPartitions)
       why = {kPolicyViolation, fmt::format("one request makes at most {} partitions", kMostNewPartitions)};

@@ -5,6 +5,7 @@
 #include "core/format/end_marker.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 #include "core/net/transactions.h"
 
 namespace tk::kafka {
@@ -45,6 +46,7 @@ bool matches(const std::optional<std::string>& pattern, const std::string& id) {
 
 void handle_describe_transactions(const CallPtr& call, DescribeTransactionsRequest request) {
   DescribeTransactionsResponse answer;
+  keep_first(request.transactional_ids);
   std::int16_t error = kNone;
   const auto file = look(call, error);
   for (const std::string& id : request.transactional_ids) {
@@ -98,7 +100,9 @@ void handle_list_transactions(const CallPtr& call, ListTransactionsRequest reque
 void handle_describe_producers(const CallPtr& call, DescribeProducersRequest request) {
   const auto catalog = call->service().catalog();
   std::vector<std::shared_ptr<net::Partition>> partitions;
-  for (const auto& topic : request.topics) {
+  keep_first(request.topics, [](const auto& topic) { return topic.name; });
+  for (auto& topic : request.topics) {
+    keep_first(topic.partition_indexes, [](std::int32_t number) { return number; });
     const auto found = catalog->find(topic.name);
     for (const std::int32_t number : topic.partition_indexes) {
       if (found && found->partition(number)) partitions.push_back(found->partition(number));

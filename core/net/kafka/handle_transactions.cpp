@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/group/commits.h"
+#include "core/group/group_name.h"
 #include "core/net/groups.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
@@ -26,6 +27,15 @@ std::int16_t transaction_error(const Error& error, bool knows_fencing) {
   if (error.code() == ErrorCode::invalid_txn_state || error.code() == ErrorCode::unknown_producer_id)
     return error_of(error);
   return group_error_of(error);
+}
+
+bool is_wrong_group(const std::string& group) {
+  try {
+    check_group_id(group);
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
 }
 
 void init_idempotent(const CallPtr& call) {
@@ -132,7 +142,7 @@ void handle_add_offsets_to_txn(const CallPtr& call, AddOffsetsToTxnRequest reque
     call->answer(answer);
   };
   if (call->service().options().read_only) return finish(kPolicyViolation);
-  if (request.group_id.empty()) return finish(kInvalidGroupId);
+  if (is_wrong_group(request.group_id)) return finish(kInvalidGroupId);
   transactions_of(call).run(
       [request = std::move(request)](Coordinator& coordinator) {
         coordinator.add(request.transactional_id, {ProducerId(request.producer_id), request.producer_epoch},
@@ -170,6 +180,8 @@ void sort_out(const CallPtr& call, TxnCommit& commit) {
         row.error_code = kUnknownTopicOrPartition;
       } else if (metadata.size() > kMaxCommitMetadata) {
         row.error_code = kOffsetMetadataTooLarge;
+      } else if (!is_utf8(metadata)) {
+        row.error_code = kInvalidRequest;
       } else {
         commit.rows.emplace_back(commit.answer.topics.size() - 1, rows.partitions.size() - 1);
         commit.commit.offsets.push_back({{found.topic->name, PartitionId(partition.partition_index)},
@@ -204,7 +216,7 @@ void handle_txn_offset_commit(const CallPtr& call, TxnOffsetCommitRequest reques
     call->answer(commit->answer);
   };
   if (call->service().options().read_only) return finish(kPolicyViolation);
-  if (asked.group_id.empty()) return finish(kInvalidGroupId);
+  if (is_wrong_group(asked.group_id)) return finish(kInvalidGroupId);
   if (commit->rows.empty()) return finish(kNone);
   const auto error_for = [](const Error& error) -> std::int16_t {
     if (error.code() == ErrorCode::group_id_not_found) return kIllegalGeneration;
