@@ -25,7 +25,8 @@ std::optional<std::pair<Offset, Offset>> lost_offsets(const RangeContext& contex
 
 std::string fault_words(const Fault& fault) {
   if (fault.kind == FaultKind::bad_crc && (fault.found != 0 || fault.expected != 0)) {
-    return fmt::format("{} (stored {}, computed {})", fault.detail, fault.found, fault.expected);
+    return fmt::format("{} (stored {:#010x}, computed {:#010x})", fault.detail,
+                       static_cast<std::uint32_t>(fault.found), static_cast<std::uint32_t>(fault.expected));
   }
   if (fault.found == 0 && fault.expected == 0) return fault.detail;
   if (fault.expected == 0) return fmt::format("{} (found {})", fault.detail, fault.found);

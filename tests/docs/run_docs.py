@@ -264,7 +264,7 @@ def pages_for(help_):
 
 
 def all_pages():
-    found = [os.path.join(PROJECT, "README.md")]
+    found = [os.path.join(PROJECT, name) for name in ("README.md", "CHANGELOG.md")]
     for place, _, names in sorted(os.walk(os.path.join(PROJECT, "docs"))):
         found += [os.path.join(place, name) for name in sorted(names) if name.endswith(".md")]
     return found
