@@ -10,7 +10,8 @@ In what the page shows `...` stands for any text in a line, a line of `...` for 
 
 A block of commands that cannot be run is fenced ```sh not run: REASON.
 
-Also checked: a command line of tk outside of such blocks (in `code` or another fence) names a command and options that exist;
+Also checked: a command line of tk outside of such blocks (in `code` or another fence) names a command and options that exist,
+an option in `code` on a command's page is one of some command;
 no commands stand in an indented block; links between pages lead somewhere; every command of `tk --help` has its page.
 
 Usage: run_docs.py [--write] [--jobs N] [PAGE]...     (default: README.md and docs/; the executable is $TK, else build/release/tk)
@@ -18,18 +19,17 @@ Usage: run_docs.py [--write] [--jobs N] [PAGE]...     (default: README.md and do
 import concurrent.futures, difflib, os, re, shutil, signal, socket, subprocess, sys, tempfile
 
 PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SECONDS = 60  # a page may take so long
+SECONDS = 120  # a page may take so long
 
 # What differs from run to run and is not shown as `...`: (pattern, what takes its place on both sides).
 MASKS = [(re.compile(pattern), text) for pattern, text in [
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
     (r"\b1[6-9]\d{11}\b", "MS"),                                        # a time in milliseconds
-    (r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{22}(?![\w-])", "ID"), # an id of a topic, cluster or directory
+    (r"(?<![\w-])(?=[\w-]*[A-Z0-9])[\w-]{22}(?![\w-])", "ID"),          # an id of a topic, cluster or directory
     (r"\b0x[0-9a-f]{8}\b", "CRC"),
     (r'"crc":"?[0-9a-f]+"?', "CRC"),
     (r'"hash":"[0-9a-f]+"', "HASH"),                                    # of a simulated state: any change of the code
     (r"(?<=[Cc]rc: )\d+", "CRC"),
-    (r"\b(stored|computed) \d+", "CRC"),
     (r"\b127\.0\.0\.1:\d+", "ADDRESS"),
     (r"\b\d+(\.\d+)? (ms|s)\b", "DURATION"),
     (r"\b\d+ steps/s", "STEPS/S"),
@@ -202,6 +202,7 @@ class Help:
         for command in self.commands:
             if command != "help":
                 self.options[command] = set(re.findall(r"(?<![\w-])--?[a-zA-Z0-9][\w-]*", self.text(*command.split())))
+        self.all_options = set().union(*self.options.values())
         self.families = {command.split()[0] for command in self.commands if " " in command}
 
     def text(self, *words):
@@ -242,6 +243,10 @@ def look_over(page, others, prose, help_):
             wrong = help_.wrong(code)
             if wrong:
                 problems.append("%s:%d: %s" % (name, number + 1, wrong))
+        if "/commands/" in page:
+            for option in re.findall(r"`(?:-\w/)?(--[a-z][\w-]*)", line):
+                if option not in help_.all_options:
+                    problems.append("%s:%d: no command has an option %s" % (name, number + 1, option))
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", re.sub(r"`[^`]*`", "", line)):
             if not os.path.exists(os.path.join(os.path.dirname(page), link)):
                 problems.append("%s:%d: %s leads nowhere" % (name, number + 1, link))
