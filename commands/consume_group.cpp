@@ -9,6 +9,7 @@
 #include "commands/consume_print.h"
 #include "commands/diagnostics.h"
 #include "commands/group_common.h"
+#include "commands/heartbeat_while.h"
 #include "core/base/text.h"
 #include "core/group/group_session.h"
 #include "core/io/output.h"
@@ -90,7 +91,8 @@ class GroupConsumer {
         // A signal ends the reading, but not the wait for the lock of the last commit.
         groups_(context.fs, context.directory, context.clock,
                 {.lock_wait = LockWait(context.lock_timeout_ms)}),
-        session_(groups_, logs_, session_options()) {}
+        session_(groups_, logs_, session_options()),
+        heartbeat_(session_, group_.heartbeat_ms) {}
 
   void run();
 
@@ -129,6 +131,7 @@ class GroupConsumer {
   GroupLogs logs_;
   GroupStore groups_;
   GroupSession session_;
+  HeartbeatWhile heartbeat_;
 
   std::map<TopicPartition, GroupReader> readers_;
   std::uint64_t reader_number_ = 0;
@@ -364,13 +367,17 @@ bool GroupConsumer::read_some(const TopicPartition& id) {
     const std::size_t text = place.text;
     const std::uint64_t taken = context_.out.taken();
     const std::int64_t most = group_.commit_every ? *group_.commit_every - records_since_commit_ : INT64_MAX;
-    go_on = printer_.print_some(sink_, place, reader->plan().skip, most);
-    context_.out.flush();
+    std::optional<Membership> news = heartbeat_.run([&] {
+      go_on = printer_.print_some(sink_, place, reader->plan().skip, most);
+      context_.out.flush();
+    });
     reader->advance(taken_up_to(place, text, context_.out.taken() - taken));
     if (printer_.printed() > before) quiet_since_ms_ = monotonic_ms();
     records_since_commit_ += printer_.printed() - before;
-    if (!group_.commit_every || records_since_commit_ < *group_.commit_every) continue;
-    if (auto news = commit()) take_in(std::move(*news));
+    const bool due = group_.commit_every && records_since_commit_ >= *group_.commit_every;
+    if (!news && !due) continue;
+    if (news) take_in(std::move(*news));
+    if (due && (news = commit())) take_in(std::move(*news));
     // The group may have taken the partition away, and given it back: then the rest is read anew.
     const auto found = readers_.find(id);
     if (found == readers_.end() || found->second.number() != number) return true;

@@ -1,8 +1,6 @@
 // A growing block of bytes that is not zeroed on growth and keeps its memory when emptied.
 #pragma once
 
-#include <cstdlib>
-#include <new>
 #include <utility>
 
 #include "core/base/bytes.h"
@@ -12,7 +10,7 @@ namespace tk {
 class Buffer {
  public:
   Buffer() = default;
-  ~Buffer() { std::free(data_); }
+  ~Buffer() { release(); }
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
     swap(other);
@@ -59,15 +57,8 @@ class Buffer {
   }
 
  private:
-  void grow(std::size_t least) {
-    std::size_t capacity = capacity_ + capacity_ / 2;
-    if (capacity < least) capacity = least;
-    capacity = (capacity + 4095) & ~std::size_t{4095};
-    void* data = std::realloc(data_, capacity);
-    if (data == nullptr) throw std::bad_alloc();
-    data_ = static_cast<std::uint8_t*>(data);
-    capacity_ = capacity;
-  }
+  void grow(std::size_t least);
+  void release() noexcept;
 
   std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/ordered_workers.h"
 #include "core/log/compaction_map.h"
 #include "core/log/compaction_pass.h"
 #include "core/log/leftovers.h"
@@ -99,7 +100,7 @@ class Compaction {
     ++result_.passes;
     std::uint64_t seed = 0;
     static_cast<void>(getrandom(&seed, sizeof seed, 0));
-    KeyMap keys(options_.map_bytes, seed);
+    KeyMaps keys(options_.map_bytes, seed);
     const LogView dirty = segments_between(view, from, upper);
     std::uint64_t done = 0;
     const std::uint64_t all = dirty.bytes() + segments_between(view, Offset(0), upper).bytes();
@@ -108,8 +109,10 @@ class Compaction {
       if (options_.progress) options_.progress(done, all);
     };
     const LogHistory* const history = history_ ? &*history_ : nullptr;
-    std::vector<ReadStretch> read;
-    const Offset map_end = build_key_map(fs_, dirty, from, upper, history, keys, read, advanced);
+    const MapContent content =
+        build_key_map(fs_, {.view = dirty, .from = from, .upper = upper, .history = history}, keys,
+                      side_by_side_, advanced);
+    const Offset map_end = content.end;
     if (map_end < from && from < upper) throw too_small(keys, from);
 
     // Within what the map does not need itself (it keeps a third of its limit free for growing).
@@ -117,7 +120,7 @@ class Compaction {
     if (from <= map_end && LatestOffsets::bytes_for(from, map_end) <= options_.map_bytes / 4)
       latest.emplace(keys, from, map_end);
     DeadStretches dead;
-    if (latest && history == nullptr) dead = DeadStretches(read, *latest, view.log_end);
+    if (latest && history == nullptr) dead = DeadStretches(content.read, *latest, view.log_end);
     FilterRules rules{.keys = &keys,
                       .latest = latest ? &*latest : nullptr,
                       .history = history,
@@ -154,7 +157,7 @@ class Compaction {
     return horizon;
   }
 
-  [[nodiscard]] Error too_small(const KeyMap& keys, Offset from) const {
+  [[nodiscard]] Error too_small(const KeyMaps& keys, Offset from) const {
     return Error(ErrorCode::invalid_config,
                  fmt::format(
                      "a map of {} bytes holds {} keys: fewer than the first batch from offset {} on has",
@@ -169,6 +172,7 @@ class Compaction {
   const CompactionOptions& options_;
   std::optional<TurnLock> right_to_write_;  // none in a dry run, which leaves no trace
   std::optional<LogHistory> history_;
+  bool side_by_side_ = worker_count() > 1;
   CompactionResult result_;
 };
 

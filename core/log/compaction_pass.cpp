@@ -1,6 +1,9 @@
 #include "core/log/compaction_pass.h"
 
 #include <algorithm>
+#include <future>
+#include <memory>
+#include <system_error>
 
 #include "core/base/ordered_workers.h"
 #include "core/log/compaction_map.h"
@@ -93,6 +96,24 @@ void filter_chunk(Job& job, std::int64_t legacy_horizon_ms) {
   }
 }
 
+/// Closes files beside other work. One set at a time; the last is waited for at the end.
+class FileCloser {
+ public:
+  using Files = std::vector<std::unique_ptr<File>>;
+
+  void close(Files files) {
+    const auto shared = std::make_shared<Files>(std::move(files));
+    try {
+      closing_ = std::async(std::launch::async, [shared] { shared->clear(); });
+    } catch (const std::system_error&) {
+      // Without a thread to spare they are closed here.
+    }
+  }
+
+ private:
+  std::future<void> closing_;
+};
+
 /// Takes filtered chunks in order and makes segments of them.
 class GroupWriter {
  public:
@@ -157,7 +178,9 @@ class GroupWriter {
       outputs_[i]->finish(old.back().mtime_ms);
       bases.push_back(outputs_[i]->base());
     }
-    context_.as_writer([&] { replace_segments(context_.fs, directory(), old, bases); });
+    FileCloser::Files removed;
+    context_.as_writer([&] { removed = replace_segments(context_.fs, directory(), old, bases); });
+    closer_.close(std::move(removed));
     outputs_.clear();
   }
 
@@ -188,7 +211,29 @@ class GroupWriter {
   std::vector<std::unique_ptr<CleanedSegment>> outputs_;  // of the group, full
   bool changed_ = false;
   PassTally tally_;
+  FileCloser closer_;
 };
+
+/// False if it was interrupted.
+bool filter_all(const PassContext& context, const LogView& view, GroupWriter& writer,
+                const std::function<void(std::uint64_t bytes)>& advanced) {
+  PartitionCursor cursor(context.fs, view, view.files.segments.front().base);
+  cursor.skip(context.dead);
+  std::vector<std::unique_ptr<Job>> jobs;
+  for (unsigned i = 0; i < job_count(); ++i) jobs.push_back(std::make_unique<Job>(context));
+  bool interrupted = false;
+  run_ordered(
+      jobs, [&](Job& job) { return cursor.next(job.chunk); },
+      [&](Job& job) { filter_chunk(job, context.legacy_horizon_ms); },
+      [&](Job& job) {
+        writer.take(job);
+        advanced(job.bytes);
+        interrupted = context.options.interrupted && context.options.interrupted();
+        return !interrupted;
+      },
+      [](const Job&) { return true; }, [&](Job& job) { cursor.read_ahead(job.chunk); });
+  return !interrupted;
+}
 
 }  // namespace
 
@@ -220,23 +265,10 @@ std::vector<SegmentGroup> group_segments(FileSystem& fs, const std::vector<Segme
 
 PassTally run_compaction_pass(const PassContext& context, const LogView& view,
                               const std::function<void(std::uint64_t bytes)>& advanced) {
-  PartitionCursor cursor(context.fs, view, view.files.segments.front().base);
-  cursor.skip(context.dead);
   GroupWriter writer(context, view,
                      group_segments(context.fs, view.files.segments, view.log_end, context.options.config));
-  std::vector<std::unique_ptr<Job>> jobs;
-  for (unsigned i = 0; i < job_count(); ++i) jobs.push_back(std::make_unique<Job>(context));
-  bool interrupted = false;
-  run_ordered(
-      jobs, [&](Job& job) { return cursor.next(job.chunk); },
-      [&](Job& job) { filter_chunk(job, context.legacy_horizon_ms); },
-      [&](Job& job) {
-        writer.take(job);
-        advanced(job.bytes);
-        interrupted = context.options.interrupted && context.options.interrupted();
-        return !interrupted;
-      },
-      [](const Job&) { return true; }, [&](Job& job) { cursor.read_ahead(job.chunk); });
+  // The cursor and the jobs hold files open: they are gone before the last of these are removed.
+  const bool interrupted = !filter_all(context, view, writer, advanced);
   if (!interrupted) writer.finish_all();
   PassTally tally = writer.tally();
   tally.interrupted = interrupted;

@@ -1,8 +1,6 @@
 #include "core/log/key_map.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -10,20 +8,21 @@
 namespace tk {
 namespace {
 
-/// The map is at most so full; beyond it probes grow long.
+/// The map is at most so full, once it has all its memory; beyond it probes grow very long.
 constexpr std::size_t kLoadPercent = 90;
+/// Before, it grows when it is so full: a key is found at the first or second place.
+constexpr std::size_t kGrowPercent = 55;
 /// Small enough for a small log, large enough that growing costs little.
 constexpr std::size_t kFirstSlots = 4096;
+
+/// So large a table is in no cache, and moving it costs more than the memory for a larger one.
+constexpr std::size_t kGrowByFarFrom = std::size_t{1} << 19;
 
 }  // namespace
 
 KeyHash hash_key(std::string_view key, std::uint64_t seed) {
   const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), seed);
   return {hash.high64, hash.low64};
-}
-
-void KeyMap::Free::operator()(Slot* slots) const {
-  std::free(slots);
 }
 
 // While it grows, the old table and one of twice its size are there: together they must fit, so the last size
@@ -37,39 +36,33 @@ KeyMap::KeyMap(std::size_t bytes, std::uint64_t seed) : seed_(seed) {
 }
 
 void KeyMap::allocate(std::size_t slots) {
-  auto* const memory = static_cast<Slot*>(std::calloc(slots, sizeof(Slot)));
-  if (memory == nullptr) throw std::bad_alloc();
-  slots_.reset(memory);
+  memory_ = ZeroedMemory(slots * sizeof(Slot));
   slot_count_ = slots;
-  most_ = slots * kLoadPercent / 100;
+  most_ = slots * (slots == last_slot_count_ ? kLoadPercent : kGrowPercent) / 100;
 }
 
 std::size_t KeyMap::capacity() const {
   return last_slot_count_ * kLoadPercent / 100;
 }
 
-void KeyMap::clear() {
-  slots_.reset();
-  allocate(first_slot_count_);
-  size_ = 0;
-}
-
 void KeyMap::grow() {
-  const std::unique_ptr<Slot[], Free> old = std::move(slots_);
+  const ZeroedMemory kept = std::move(memory_);
+  const Slot* const old = static_cast<const Slot*>(kept.data());
   const std::size_t old_count = slot_count_;
-  allocate(slot_count_ * 2);
+  const bool by_far = old_count >= kGrowByFarFrom && last_slot_count_ / old_count >= 4;
+  allocate(old_count * (by_far ? 4 : 2));
   for (std::size_t i = 0; i < old_count; ++i) {
     if (old[i].last == 0) continue;
     std::size_t at = place_of({old[i].high, old[i].low});
-    while (slots_[at].last != 0) at = at + 1 == slot_count_ ? 0 : at + 1;
-    slots_[at] = old[i];
+    while (slots()[at].last != 0) at = at + 1 == slot_count_ ? 0 : at + 1;
+    slots()[at] = old[i];
   }
 }
 
 bool KeyMap::put(const KeyHash& hash, Offset offset, bool tombstone) {
   const std::int64_t last = (offset.value() + 1) * 2 + (tombstone ? 1 : 0);
   for (std::size_t at = place_of(hash);; at = at + 1 == slot_count_ ? 0 : at + 1) {
-    Slot& slot = slots_[at];
+    Slot& slot = slots()[at];
     if (slot.last == 0) {
       if (size_ >= most_) {
         if (slot_count_ == last_slot_count_) return false;
@@ -89,10 +82,32 @@ bool KeyMap::put(const KeyHash& hash, Offset offset, bool tombstone) {
 
 std::optional<Offset> KeyMap::find(const KeyHash& hash) const {
   for (std::size_t at = place_of(hash);; at = at + 1 == slot_count_ ? 0 : at + 1) {
-    const Slot& slot = slots_[at];
+    const Slot& slot = slots()[at];
     if (slot.last == 0) return std::nullopt;
     if (slot.high == hash.high && slot.low == hash.low) return offset_of(slot);
   }
+}
+
+void KeyMaps::divide(unsigned writers) {
+  maps_.clear();
+  for (unsigned i = 0; i < writers; ++i) maps_.emplace_back(bytes_ / writers, seed_);
+}
+
+std::optional<Offset> KeyMaps::find(const KeyHash& hash) const {
+  std::optional<Offset> last;
+  for (const KeyMap& map : maps_) {
+    const std::optional<Offset> found = map.find(hash);
+    if (found && (!last || *found > *last)) last = found;
+  }
+  return last;
+}
+
+bool KeyMaps::later_elsewhere(std::size_t map, const KeyHash& hash, Offset last) const {
+  for (std::size_t i = 0; i < maps_.size(); ++i) {
+    const std::optional<Offset> found = i == map ? std::nullopt : maps_[i].find(hash);
+    if (found && *found > last) return true;
+  }
+  return false;
 }
 
 }  // namespace tk

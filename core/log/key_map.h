@@ -6,11 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/base/ids.h"
+#include "core/base/large_memory.h"
 
 namespace tk {
 
@@ -29,16 +30,22 @@ class KeyMap {
 
   [[nodiscard]] KeyHash hash(std::string_view key) const { return hash_key(key, seed_); }
   /// Fetches what put() and find() of the hash will look at.
-  void prefetch(const KeyHash& hash) const { __builtin_prefetch(&slots_[place_of(hash)]); }
+  void prefetch(const KeyHash& hash) const {
+    const Slot* const slot = slots() + place_of(hash);
+    __builtin_prefetch(slot);
+    __builtin_prefetch(&slot->last);  // may lie in the next line of the cache
+  }
 
   /// Notes that the key was written at `offset`, which is above all earlier ones. False if the map is full
   /// and does not have the key.
   bool put(const KeyHash& hash, Offset offset, bool tombstone = false);
-  /// Calls `take(Offset last, bool tombstone)` for every key, in no order.
+  /// Calls `take(const KeyHash&, Offset last, bool tombstone)` for every key, about in the order of the
+  /// hashes.
   template <class Take>
   void each(Take take) const {
     for (std::size_t i = 0; i < slot_count_; ++i) {
-      if (slots_[i].last != 0) take(offset_of(slots_[i]), (slots_[i].last & 1) != 0);
+      const Slot& slot = slots()[i];
+      if (slot.last != 0) take(KeyHash{slot.high, slot.low}, offset_of(slot), (slot.last & 1) != 0);
     }
   }
   /// The last offset of the key; nothing if it is not in the map.
@@ -47,8 +54,6 @@ class KeyMap {
   [[nodiscard]] bool full() const { return size_ >= most_ && slot_count_ == last_slot_count_; }
   /// Keys that it takes.
   [[nodiscard]] std::size_t capacity() const;
-
-  void clear();
 
   static constexpr std::size_t kLeastBytes = 4096;
 
@@ -67,16 +72,53 @@ class KeyMap {
   void allocate(std::size_t slots);
   void grow();
 
-  struct Free {
-    void operator()(Slot* slots) const;
-  };
-  std::unique_ptr<Slot[], Free> slots_;
+  [[nodiscard]] Slot* slots() const { return static_cast<Slot*>(memory_.data()); }
+
+  ZeroedMemory memory_;
   std::size_t slot_count_ = 0;
   std::size_t first_slot_count_;
   std::size_t last_slot_count_;
   std::size_t size_ = 0;
   std::size_t most_ = 0;
   std::uint64_t seed_;
+};
+
+/// A map for each of several writers, which go side by side. With a map in common its memory would wander
+/// from processor to processor with every key, and that is most of what putting a key costs.
+class KeyMaps {
+ public:
+  /// One map, of all the memory.
+  KeyMaps(std::size_t bytes, std::uint64_t seed) : bytes_(bytes), seed_(seed) { divide(1); }
+
+  /// Forgets what there was; the memory is shared out among so many writers.
+  void divide(unsigned writers);
+  /// One writer's. Offsets that it puts must rise.
+  [[nodiscard]] KeyMap& of_writer(unsigned writer) { return maps_[writer]; }
+  [[nodiscard]] KeyHash hash(std::string_view key) const { return hash_key(key, seed_); }
+  void prefetch(const KeyHash& hash) const {
+    for (const KeyMap& map : maps_) map.prefetch(hash);
+  }
+
+  /// The last offset of the key in any map; nothing if it is in none.
+  [[nodiscard]] std::optional<Offset> find(const KeyHash& hash) const;
+  [[nodiscard]] std::size_t count() const { return maps_.size(); }
+  /// Calls `take(Offset last, bool tombstone)` for every key whose last offset is in this map; over all maps,
+  /// once for every key. Maps may be gone through side by side.
+  template <class Take>
+  void each_of(std::size_t map, Take take) const {
+    maps_[map].each([&](const KeyHash& hash, Offset last, bool tombstone) {
+      if (!later_elsewhere(map, hash, last)) take(last, tombstone);
+    });
+  }
+  /// Keys that the first map takes.
+  [[nodiscard]] std::size_t capacity() const { return maps_.front().capacity(); }
+
+ private:
+  [[nodiscard]] bool later_elsewhere(std::size_t map, const KeyHash& hash, Offset last) const;
+
+  std::size_t bytes_;
+  std::uint64_t seed_;
+  std::vector<KeyMap> maps_;
 };
 
 }  // namespace tk

@@ -1,20 +1,38 @@
 #include "core/log/latest_offsets.h"
 
+#include <atomic>
 #include <bit>
+#include <memory>
+
+#include "core/base/ordered_workers.h"
 
 namespace tk {
 
-LatestOffsets::LatestOffsets(const KeyMap& keys, Offset from, Offset last) : from_(from), end_(last + 1) {
+LatestOffsets::LatestOffsets(const KeyMaps& keys, Offset from, Offset last) : from_(from), end_(last + 1) {
   const std::size_t words = (place(last) + 64) / 64;
   latest_.resize(words);
   tombstones_.resize(words);
-  keys.each([&](Offset offset, bool tombstone) {
+  // Offsets of one word may be in several maps.
+  const auto set = [](std::uint64_t& word, std::uint64_t mask) {
+    std::atomic_ref(word).fetch_or(mask, std::memory_order_relaxed);
+  };
+  const auto mark = [&](Offset offset, bool tombstone) {
     if (!covers(offset, offset)) return;
     const std::size_t at = place(offset);
     const std::uint64_t mask = std::uint64_t{1} << at % 64;
-    latest_[at / 64] |= mask;
-    if (tombstone) tombstones_[at / 64] |= mask;
-  });
+    set(latest_[at / 64], mask);
+    if (tombstone) set(tombstones_[at / 64], mask);
+  };
+  std::vector<std::unique_ptr<std::size_t>> jobs;
+  for (std::size_t i = 0; i < keys.count(); ++i) jobs.push_back(std::make_unique<std::size_t>());
+  std::size_t next = 0;
+  run_ordered(
+      jobs,
+      [&](std::size_t& map) {
+        map = next++;
+        return map < keys.count();
+      },
+      [&](const std::size_t& map) { keys.each_of(map, mark); }, [](std::size_t&) { return true; });
 }
 
 std::uint64_t LatestOffsets::bytes_for(Offset from, Offset last) {

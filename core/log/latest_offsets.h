@@ -1,4 +1,4 @@
-// Which offsets of a range are the last of their key: what a finished KeyMap says, turned round, so that the
+// Which offsets of a range are the last of their key: what finished KeyMaps say, turned round, so that the
 // second half of a compaction decides by offset, without reading a key again.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tk {
 class LatestOffsets {
  public:
   /// Of the offsets `from` .. `last`; the keys of all records in that range are in the map.
-  LatestOffsets(const KeyMap& keys, Offset from, Offset last);
+  LatestOffsets(const KeyMaps& keys, Offset from, Offset last);
 
   /// The bytes that it takes for a range.
   static std::uint64_t bytes_for(Offset from, Offset last);

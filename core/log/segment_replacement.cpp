@@ -12,6 +12,9 @@ namespace {
 // The log comes last: an index never lies beside a log that it is not of.
 constexpr std::array kSegmentSuffixes{kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix, kLogSuffix};
 
+/// From so many bytes on, removing a file takes milliseconds.
+constexpr std::uint64_t kSlowToRemove = 8U << 20;
+
 std::string with(std::string_view suffix, std::string_view state) {
   return std::string(suffix) + std::string(state);
 }
@@ -98,8 +101,9 @@ void CleanedSegment::finish(std::int64_t mtime_ms) {
 
 // Every step is on disk before the next begins. With `.cleaned` files about, `.swap` files from the least of
 // them on count for nothing; without, they count and the old segments do not.
-void replace_segments(FileSystem& fs, const std::string& directory, const std::vector<SegmentFile>& old,
-                      const std::vector<Offset>& fresh) {
+std::vector<std::unique_ptr<File>> replace_segments(FileSystem& fs, const std::string& directory,
+                                                    const std::vector<SegmentFile>& old,
+                                                    const std::vector<Offset>& fresh) {
   fs.sync_directory(directory);
   for (auto base = fresh.rbegin(); base != fresh.rend(); ++base)
     rename_segment(fs, directory, *base, kCleanedSuffix, kSwapSuffix);
@@ -108,10 +112,17 @@ void replace_segments(FileSystem& fs, const std::string& directory, const std::v
   fs.sync_directory(directory);
   for (const Offset base : fresh) rename_segment(fs, directory, base, kSwapSuffix, "");
   fs.sync_directory(directory);
+  std::vector<std::unique_ptr<File>> removed;
+  for (const SegmentFile& segment : old) {
+    if (segment.size < kSlowToRemove) continue;
+    const std::string name = segment_file_name(segment.base, with(kLogSuffix, kDeletedSuffix));
+    removed.push_back(fs.open(join_path(directory, name), OpenMode::read));
+  }
   remove_set_aside(fs, directory, old);
   for (const SegmentFile& segment : old) {
     if (std::ranges::find(fresh, segment.base) == fresh.end()) fs.remove(segment.beside(kSnapshotSuffix));
   }
+  return removed;
 }
 
 // From the oldest on: a crash in between leaves a log that begins later.

@@ -47,9 +47,12 @@ class CleanedSegment {
 };
 
 /// Puts finished segments with these bases, rising, in the place of `old`. The producer snapshots of bases
-/// that disappear go with them.
-void replace_segments(FileSystem& fs, const std::string& directory, const std::vector<SegmentFile>& old,
-                      const std::vector<Offset>& fresh);
+/// that disappear go with them. Gives the large ones of the removed log files, still open: closing them is
+/// what gives their bytes back, which takes the system so long that it is better done beside other work.
+[[nodiscard]] std::vector<std::unique_ptr<File>> replace_segments(FileSystem& fs,
+                                                                  const std::string& directory,
+                                                                  const std::vector<SegmentFile>& old,
+                                                                  const std::vector<Offset>& fresh);
 
 /// Removes segments with all that belongs to them.
 void remove_segments(FileSystem& fs, const std::string& directory, const std::vector<SegmentFile>& segments);

@@ -13,7 +13,7 @@
 namespace tk {
 
 struct FilterRules {
-  const KeyMap* keys = nullptr;
+  const KeyMaps* keys = nullptr;
   /// What the map says of its own range, by offset; null: keys are looked up.
   const LatestOffsets* latest = nullptr;
   /// Null: the log has no producers.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/catalog/broker_metadata.h"
 #include "core/catalog/log_directory.h"
 #include "core/log/segment_names.h"
 #include "core/log/segment_replacement.h"
@@ -26,6 +27,18 @@ RetentionRules rules_of(const UpkeepConfig& config, std::int64_t now_ms, const L
           .retention_ms = config.retention_ms,
           .retention_bytes = config.retention_bytes,
           .high_watermark = view.log_end};
+}
+
+/// What of a broker's metadata log may go is decided by the snapshots of its controllers (KIP-630), not by
+/// times, sizes and keys.
+bool is_metadata_log(const PartitionInfo& partition) {
+  return partition_directory_name(partition.topic, partition.partition) == kMetadataDirectory;
+}
+
+void refuse_metadata_log(const PartitionInfo& partition) {
+  if (!is_metadata_log(partition)) return;
+  throw Error(ErrorCode::invalid_request, "the metadata log is not shortened: its controllers do that")
+      .at(partition.directory);
 }
 
 /// The right to take segments out of a partition, and to write to it.
@@ -53,10 +66,15 @@ ConfigMap settings_for_run(const TopicInfo& topic, const ConfigMap& given) {
 RetentionPlan retain(Store& store, const TopicInfo& topic, const PartitionInfo& partition,
                      const ConfigMap& settings, std::int64_t now_ms, bool dry_run) {
   FileSystem& fs = store.file_system();
-  const UpkeepConfig config = upkeep_config(settings, topic.tk_made);
+  UpkeepConfig config = upkeep_config(settings, topic.tk_made);
+  const bool metadata = is_metadata_log(partition);
+  if (metadata) config.deletes = false;
   const auto plan = [&] {
     const LogView view = store.view(partition);
-    return plan_retention(fs, view, rules_of(config, now_ms, view));
+    RetentionPlan result = plan_retention(fs, view, rules_of(config, now_ms, view));
+    if (metadata && !result.segments.empty() && !result.segments.front().goes)
+      result.segments.front().reason = "what of the metadata log may go is decided by its controllers";
+    return result;
   };
   RetentionPlan looked = plan();
   if (dry_run || looked.going() == 0) return looked;
@@ -95,6 +113,7 @@ std::optional<Offset> retain_closed_segments(Store& store, const PartitionInfo& 
 CompactionResult compact(Store& store, const TopicInfo& topic, const PartitionInfo& partition,
                          const ConfigMap& settings, std::int64_t now_ms, const CompactRun& run) {
   FileSystem& fs = store.file_system();
+  refuse_metadata_log(partition);
   const UpkeepConfig config = upkeep_config(settings, topic.tk_made);
   if (run.roll && !run.dry_run) {
     const auto log = store.open_for_append(topic, partition.partition, SyncPolicy::at_end, run.note);
@@ -132,6 +151,7 @@ CompactionResult compact(Store& store, const TopicInfo& topic, const PartitionIn
 
 DeletedRecords delete_records(Store& store, const TopicInfo& topic, const PartitionInfo& partition,
                               std::optional<Offset> before, bool dry_run) {
+  refuse_metadata_log(partition);
   FileSystem& fs = store.file_system();
   const LogView view = store.view(partition);
   const Offset to = before.value_or(view.log_end);

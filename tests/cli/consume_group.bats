@@ -267,3 +267,19 @@ assigned() { [ "$(tk groups describe g --members --json | jq -c '[.partitions | 
     jq -es 'group_by(.partition) | all(map(.offset) | . == sort)' out$n > /dev/null
   done
 }
+
+@test "a member that waits for a reader who does not read keeps its session, as long as the poll interval allows" {
+  tk topics create t -q
+  seq 1 400000 | tk produce t -q
+  mkfifo pipe
+  "$TK" consume t -g g --session-timeout 1000 --heartbeat-ms 200 > pipe 2> errors 3>&- &
+  exec 4< pipe
+  # Nobody reads for three sessions; then whose session has ended is expelled.
+  sleep 3
+  tk rebalance g --expire > /dev/null
+  equal "$(tk groups events g --json | jq -c 'select(.ev == "expire")')" ""
+  equal "$(cat <&4 | tail -n 1)" 400000
+  exec 4<&-
+  wait $!
+  equal "$(cat errors)" ""
+}

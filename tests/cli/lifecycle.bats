@@ -254,3 +254,22 @@ keyed() {
   tk_is 0 producers list
   equal "$(digest logs)" "$before"
 }
+
+@test "compaction and retention leave of 40 recorded logs what Kafka's engine left" {
+  mkdir aged
+  zstd -dcq "$BATS_TEST_DIRNAME/../fixtures/ageing/kafka-made.tar.zst" | tar -xf - -C aged
+  run python3 "$BATS_TEST_DIRNAME/ageing_recorded.py" "$TK" aged
+  equal "$output" "360 compared, 0 wrong"
+}
+
+@test "a broker's metadata log is neither retained by age nor compacted nor shortened" {
+  cp -r "$(fixture kafka-4.4-clean)/data" broker
+  local before
+  before=$(cat broker/__cluster_metadata-0/*.log | cksum)
+  tk_is 0 -d broker retain __cluster_metadata --at 2099-01-01T00:00:00Z
+  contains "$output" "decided by its controllers"
+  tk_is 2 -d broker compact __cluster_metadata --force --roll -c cleanup.policy=compact
+  tk_is 2 -d broker delete-records __cluster_metadata-0=10
+  contains "$stderr" "its controllers do that"
+  equal "$(cat broker/__cluster_metadata-0/*.log | cksum)" "$before"
+}

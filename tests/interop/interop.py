@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 
+import ageing
 import assignors
 import transactions
 from partners import Kafka, flat, segments, tk, tk_records, tk_rows
@@ -236,9 +237,6 @@ def check_same_end(rnd, directory, kind_of_check, number):
         kind_of_check.note(not difference, (where, difference))
 
 
-DAY = 86400000
-
-
 def producers(answer):
     return sorted(json.dumps(p, sort_keys=True) for p in answer.get("producers", []))
 
@@ -247,30 +245,26 @@ def check_ageing(rnd, directory, kinds, number):
     """Rounds of compaction with the clock moved on, and a retention, on two copies: Kafka's engine and tk."""
     compacted, states, retained = kinds
     theirs, mine = copy(directory, "theirs"), copy(directory, "mine")
-    now, policy = NOW, ["cleanup.policy=compact", "delete.retention.ms=60000"]
+    now = NOW
     for turn in range(3):
-        kafka.ask("compact", f"{theirs}/t-0", *policy, f"now={now}")
-        code, _, err = tk("compact", "t", "--force", "--at", now, "-d", mine, *(w for p in policy for w in ("-c", p)))
+        kafka.ask("compact", f"{theirs}/t-0", *ageing.POLICY, f"now={now}")
+        code, err = ageing.compact(mine, now)
         # Kafka's reader shows markers' batches only as what they are: compare them, too.
-        want, got = (sum((kafka.ask("batches", f) for f in segments(d + "/t-0")), []) for d in (theirs, mine))
-        keep = ("base_offset", "last_offset", "count", "producer_id", "producer_epoch", "base_sequence", "transactional",
-                "control", "delete_horizon_ms", "max_ts", "codec", "valid")
-        pick = lambda rows: [{k: r.get(k) for k in keep} for r in rows]
-        difference = first_difference(pick(got), pick(want))
+        want, got = (ageing.batches(kafka, d) for d in (theirs, mine))
+        difference = first_difference(got, want)
         compacted.note(code == 0 and not difference, (number, turn, code, err[-200:], difference))
         difference = first_difference(kafka.records(mine + "/t-0"), kafka.records(theirs + "/t-0"))
         compacted.note(not difference, (number, turn, difference))
         code, rows, _ = tk_rows("verify", mine, "--json")
         compacted.note(code == 0, (number, turn, code, rows[:2]))
-        now += rnd.choice([1, 30000, 60000, 60001])
+        now += rnd.choice(ageing.STEPS_MS)
     loaded = [kafka.last("load", f"{copy(d, 'loaded')}/t-0", f"now={now}") for d in (theirs, mine)]
     fields = ("log_start_offset", "log_end_offset", "last_stable_offset")
     states.note(all(loaded[0].get(k) == loaded[1].get(k) for k in fields) and producers(loaded[0]) == producers(loaded[1]),
                 (number, loaded))
     theirs, mine = copy(directory, "theirs"), copy(directory, "mine")
     size = sum(os.path.getsize(f) for f in segments(directory + "/t-0"))
-    rule = rnd.choice([f"retention.bytes={rnd.randrange(size + 1)}", f"retention.ms={NOW - START - rnd.randrange(4000)}"])
-    other = "retention.ms=-1" if "bytes" in rule else "retention.bytes=-1"
+    rule, other = ageing.retention_rule(rnd, size, NOW - START)
     kafka.ask("retain", f"{theirs}/t-0", rule, other, f"now={NOW}")
     code, _, err = tk("retain", "t", "-c", rule, "-c", other, "--at", NOW, "-d", mine)
     names = [[os.path.basename(f) for f in segments(d + "/t-0")] for d in (theirs, mine)]
@@ -278,8 +272,8 @@ def check_ageing(rnd, directory, kinds, number):
 
 
 def check_random_logs():
-    ageing = [Kind(n) for n in ("compaction leaves the same batches and records", "producer states after compaction",
-                                "retention leaves the same segments")]
+    ages = [Kind(n) for n in ("compaction leaves the same batches and records", "producer states after compaction",
+                              "retention leaves the same segments")]
     rnd = random.Random(SEED)
     plain, committed, offsets, healthy, same_end = (Kind(n) for n in (
         "random logs of Kafka's engine read the same", "read committed", "offsets", "verify finds nothing wrong",
@@ -310,8 +304,8 @@ def check_random_logs():
         healthy.note(code == 0, (number, code, rows[:2]))
         check_same_end(rnd, directory, same_end, number)
         if number % 2 == 0:
-            check_ageing(rnd, directory, ageing, number)
-    for kind in (plain, committed, offsets, healthy, same_end, *ageing):
+            check_ageing(rnd, directory, ages, number)
+    for kind in (plain, committed, offsets, healthy, same_end, *ages):
         kind.report()
 
 

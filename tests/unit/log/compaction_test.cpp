@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "core/log/key_map.h"
 #include "core/log/unit_filter.h"
 #include "tests/support/keyed_log.h"
@@ -64,6 +66,33 @@ TEST_SUITE("log.compaction") {
     KeyMap large(64U << 20, 7);
     for (std::int64_t i = 0; i < 100000; ++i) REQUIRE(large.put(large.hash(std::to_string(i)), Offset(i)));
     for (std::int64_t i = 0; i < 100000; ++i) REQUIRE(large.find(large.hash(std::to_string(i))) == Offset(i));
+  }
+
+  TEST_CASE("maps of several writers count as one: the last offset of each key, once") {
+    KeyMaps maps(1U << 20, 7);
+    maps.divide(3);
+    REQUIRE(maps.count() == 3);
+    std::map<std::int64_t, std::int64_t> last;  // offset by key
+    for (std::int64_t offset = 0; offset < 9000; ++offset) {
+      const std::int64_t key = offset * 7919 % 1301;
+      const auto writer = static_cast<unsigned>(offset / 100 % 3);
+      REQUIRE(maps.of_writer(writer).put(maps.hash(std::to_string(key)), Offset(offset), key % 5 == 0));
+      last[key] = offset;
+    }
+    std::map<std::int64_t, bool> seen;
+    for (std::size_t i = 0; i < maps.count(); ++i) {
+      maps.each_of(
+          i, [&](Offset offset, bool tombstone) { CHECK(seen.emplace(offset.value(), tombstone).second); });
+    }
+    CHECK(seen.size() == last.size());
+    for (const auto& [key, offset] : last) {
+      CHECK(maps.find(maps.hash(std::to_string(key))) == Offset(offset));
+      REQUIRE(seen.contains(offset));
+      CHECK(seen.at(offset) == (key % 5 == 0));
+    }
+    CHECK_FALSE(maps.find(maps.hash("none")));
+    maps.divide(1);
+    CHECK_FALSE(maps.find(maps.hash("0")));
   }
 
   TEST_CASE("of each key the last record stays, offsets do not change, the active segment is left alone") {
