@@ -83,6 +83,9 @@ struct AppendResult {
   /// Numbers of records that were refused, and why (KIP-467).
   std::vector<std::pair<std::int32_t, std::string>> bad_records;
   std::string bad_records_reason;
+  /// The batch was whole, and refused for what it holds or for what the log has: such answers say where the
+  /// log begins.
+  bool refused_by_log = false;
   /// A batch that was appended alone, so that nobody need read it back. The bytes need not live on.
   std::optional<UnitInfo> info;
   ByteView unit;

@@ -472,7 +472,7 @@ void Partition::deleted() {
     recent_.reset();
   }
   queue_.post([self = shared_from_this()] { self->log_.reset(); });
-  waiters_.wake_all();
+  waiters_.wake_all(host_.loop, shared_from_this());
 }
 
 // From any thread; wakes come together.
@@ -480,7 +480,7 @@ void Partition::changed() {
   if (wake_pending_.exchange(true)) return;
   host_.loop.post([self = shared_from_this()] {
     self->wake_pending_.store(false);
-    self->waiters_.wake_all();
+    self->waiters_.wake_all(self->host_.loop, self);
   });
 }
 

@@ -16,6 +16,11 @@
 
 namespace tk::net {
 
+/// True for what a broker keeps for itself.
+inline bool is_internal_topic(std::string_view name) {
+  return name == "__consumer_offsets" || name == "__transaction_state";
+}
+
 struct Topic {
   std::string name;
   Uuid id;
@@ -30,10 +35,7 @@ struct Topic {
     if (number < 0 || static_cast<std::size_t>(number) >= partitions.size()) return nullptr;
     return partitions[static_cast<std::size_t>(number)];
   }
-  /// True for what a broker keeps for itself.
-  [[nodiscard]] bool internal() const {
-    return name == "__consumer_offsets" || name == "__transaction_state";
-  }
+  [[nodiscard]] bool internal() const { return is_internal_topic(name); }
 };
 
 /// The topics at one moment.

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "core/net/loop.h"
 
 namespace tk::net {
 
@@ -22,20 +25,31 @@ class Waiters {
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
   [[nodiscard]] std::size_t size() const { return waiting_.size(); }
 
-  /// Calls each of those that wait now; one may take away itself or others.
-  void wake_all() {
-    std::vector<Id> ids;
-    ids.reserve(waiting_.size());
-    for (const auto& [id, wake] : waiting_) ids.push_back(id);
-    for (const Id id : ids) {
-      const auto at = waiting_.find(id);
+  /// Calls each of those that wait now; one may take away itself or others. Where there are thousands the
+  /// loop does other things in between. `owner` keeps what this belongs to.
+  void wake_all(Loop& loop, std::shared_ptr<void> owner) {
+    auto ids = std::make_shared<std::vector<Id>>();
+    ids->reserve(waiting_.size());
+    for (const auto& [id, wake] : waiting_) ids->push_back(id);
+    wake_some(loop, std::move(owner), std::move(ids));
+  }
+
+ private:
+  void wake_some(Loop& loop, std::shared_ptr<void> owner, std::shared_ptr<std::vector<Id>> ids) {
+    constexpr int at_once = 64;
+    for (int i = 0; i < at_once && !ids->empty(); ++i) {
+      const auto at = waiting_.find(ids->back());
+      ids->pop_back();
       if (at == waiting_.end()) continue;
       const std::function<void()> wake = at->second;
       wake();
     }
+    if (ids->empty()) return;
+    loop.post([this, &loop, owner = std::move(owner), ids = std::move(ids)]() mutable {
+      wake_some(loop, std::move(owner), std::move(ids));
+    });
   }
 
- private:
   std::unordered_map<Id, std::function<void()>> waiting_;
   Id last_ = 0;
 };

@@ -40,11 +40,12 @@ TransactionEntry Coordinator::init_holder(const std::string& id, std::int64_t ti
   complete_due(session);
   const auto [at, is_new] = session.file.transactions.try_emplace(id);
   TransactionEntry& entry = at->second;
-  // The epoch before is that of a holder whose last answer was lost.
+  // The epoch before is that of a holder whose last answer was lost; not where another one has come since.
+  const bool asks_again = held && entry.previous_epoch == held->epoch && held->epoch + 1 == entry.epoch;
   const bool current =
-      !held || is_new ||
-      (held->id == entry.id && (held->epoch == entry.epoch || held->epoch + 1 == entry.epoch));
+      !held || is_new || (held->id == entry.id && (held->epoch == entry.epoch || asks_again));
   if (!current) throw is_fenced(id, held->epoch, entry.epoch);
+  const std::int16_t before = entry.epoch;
   if (entry.decided()) complete(session, entry);
   const bool was_open = entry.state == TransactionState::ongoing;
   if (was_open) end(session, entry, false);
@@ -55,6 +56,7 @@ TransactionEntry Coordinator::init_holder(const std::string& id, std::int64_t ti
   } else if (!was_open) {
     ++entry.epoch;
   }
+  entry.previous_epoch = held && entry.epoch != 0 ? std::optional(before) : std::nullopt;
   entry.timeout_ms = timeout_ms;
   entry.started_ms = -1;
   entry.committed.reset();
@@ -119,6 +121,10 @@ TransactionEntry Coordinator::end_by(const std::string& id, const Holder& holder
   if (raises && entry.epoch >= kLastEpoch) {
     entry.id = ProducerId(session.file.next_producer_id++);
     entry.epoch = 0;
+    entry.previous_epoch.reset();
+    write(session);
+  } else if (raises) {
+    entry.previous_epoch = holder.epoch;
     write(session);
   }
   return entry;

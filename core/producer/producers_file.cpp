@@ -140,6 +140,8 @@ class Reader {
         entry.started_ms = number(content, member, -1, INT64_MAX);
       } else if (member == "ended" && (content == "commit" || content == "abort")) {
         entry.committed = content == "commit";
+      } else if (member == "previous_epoch") {
+        entry.previous_epoch = static_cast<std::int16_t>(number(content, member, 0, INT16_MAX));
       } else {
         others[member] = content;
       }
@@ -196,6 +198,7 @@ Json to_json(const TransactionEntry& entry) {
   json["timeout_ms"] = entry.timeout_ms;
   json["started_ms"] = entry.started_ms;
   if (entry.committed) json["ended"] = *entry.committed ? "commit" : "abort";
+  if (entry.previous_epoch) json["previous_epoch"] = *entry.previous_epoch;
   add_others(json, entry.others);
   return json;
 }

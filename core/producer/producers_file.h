@@ -63,6 +63,9 @@ struct TransactionEntry {
   std::int64_t started_ms = -1;
   /// How the last one ended ("ended":"commit" or "abort"); nothing: none has.
   std::optional<bool> committed;
+  /// The epoch that the holder had before the present one ("previous_epoch"), where it raised it itself: it
+  /// may ask again with that one, as the answer may have been lost. Nothing where another holder came.
+  std::optional<std::int16_t> previous_epoch;
   std::string others;
 
   [[nodiscard]] bool decided() const {

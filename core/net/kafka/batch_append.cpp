@@ -24,6 +24,13 @@ std::optional<std::int64_t> number_of(const ConfigMap& configs, const char* key)
   return at == configs.end() ? std::nullopt : parse_int(at->second);
 }
 
+/// The same for a batch that is whole.
+net::AppendResult refused_by_log(std::int16_t code, std::string message) {
+  net::AppendResult result = refused(code, std::move(message));
+  result.refused_by_log = true;
+  return result;
+}
+
 /// The head: lengths, magic, sums, and what a client may not say.
 net::AppendResult check_head(BatchInput& input, const AppendConfig& config, UnitInfo& info) {
   const ByteView bytes = input.bytes;
@@ -51,12 +58,13 @@ net::AppendResult check_head(BatchInput& input, const AppendConfig& config, Unit
                                                  config.log.max_message_bytes));
   if (size > config.log.segment_bytes)
     return refused(kRecordListTooLarge, "the batch is larger than a segment of the topic");
-  if (info.base_offset != Offset(0)) return refused(kInvalidRecord, "the base offset of a new batch is 0");
+  if (info.base_offset != Offset(0))
+    return refused_by_log(kInvalidRecord, "the base offset of a new batch is 0");
   if (info.count <= 0 || info.count - 1 != info.last_offset - info.base_offset)
-    return refused(kInvalidRecord, "the count is not that of the offsets");
-  if (info.control) return refused(kInvalidRecord, "clients write no control records");
+    return refused_by_log(kInvalidRecord, "the count is not that of the offsets");
+  if (info.control) return refused_by_log(kInvalidRecord, "clients write no control records");
   if (info.producer_id.value() >= 0 && info.base_sequence < 0)
-    return refused(kInvalidRecord, "a producer id without a sequence");
+    return refused_by_log(kInvalidRecord, "a producer id without a sequence");
   if (info.codec_bits() > 4) return refused(kInvalidRecord, "a codec that is not known");
   if (info.codec_bits() == 4 && !input.zstd_allowed)
     return refused(kUnsupportedCompressionType, "zstd needs Produce version 7");
@@ -71,7 +79,7 @@ net::AppendResult unreadable(ByteView batch, const UnitInfo& info, const Fault& 
         decompressor.decompress(static_cast<Codec>(info.codec_bits()), batch.subspan(kBatchHeader));
     if (plain.error != nullptr) return refused(kCorruptMessage, plain.error);
   }
-  return refused(kInvalidRecord, fault.detail);
+  return refused_by_log(kInvalidRecord, fault.detail);
 }
 
 }  // namespace
@@ -120,9 +128,10 @@ net::AppendResult check_batch(BatchInput& input, const AppendConfig& config, std
     ++index;
   });
   if (fault) return unreadable(input.bytes, info, fault);
-  if (misplaced) return refused(kInvalidRecord, "the records' offsets are not 0, 1, 2 ...");
+  if (misplaced) return refused_by_log(kInvalidRecord, "the records' offsets are not 0, 1, 2 ...");
   if (result.error != kNone) {
     result.message = result.bad_records_reason;
+    result.refused_by_log = true;
     return result;
   }
   info.max_timestamp = max_timestamp;
@@ -243,7 +252,7 @@ net::AppendResult append_batch(PartitionLog& log, const BatchInput& input, const
       const Error error =
           admission_error(admission, {info.producer_id, info.producer_epoch, info.base_sequence,
                                       info.last_sequence(), info.transactional});
-      return refused(error_of(error), error.message());
+      return refused_by_log(error_of(error), error.message());
     }
   }
   const bool append_time = config.log.timestamp_type == TimestampType::log_append_time;

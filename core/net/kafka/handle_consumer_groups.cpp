@@ -206,7 +206,7 @@ void handle_consumer_group_heartbeat(const CallPtr& call, Request request) {
   if (beat->request.member_id.empty()) beat->request.member_id = Uuid::random().text();
   answer.member_id = beat->request.member_id;
   answer.member_epoch = beat->request.member_epoch;
-  answer.heartbeat_interval_ms = kHeartbeatIntervalMs;
+  answer.heartbeat_interval_ms = beat->request.member_epoch < 0 ? 0 : kHeartbeatIntervalMs;
   net::Groups& groups = call->service().part<net::Groups>();
   const bool quiet = beat->request.member_epoch > 0;
   groups.change(

@@ -83,7 +83,7 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
     part.error = kNone;
     part.diverging.reset();
     if (part.partition->is_deleted()) {
-      part.error = by_id_ ? kUnknownTopicId : kUnknownTopicOrPartition;
+      part.error = kUnknownTopicOrPartition;
       return;
     }
     if (!part.partition->is_open()) {
@@ -288,6 +288,8 @@ class Fetch : public std::enable_shared_from_this<Fetch> {
     row.preferred_read_replica = -1;
     row.error_code = part.error;
     row.high_watermark = row.last_stable_offset = row.log_start_offset = -1;
+    // (A broker makes answers of partitions that it does not have elsewhere, where the list is empty.)
+    if (part.error != kNone && !part.partition) row.aborted_transactions.emplace();
     if (part.error != kNone) return;
     row.high_watermark = part.edges.end.value();
     row.last_stable_offset = part.edges.stable.value();

@@ -2,6 +2,7 @@
 // of core/group; here answers wait for other members.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "core/base/utf8.h"
@@ -47,19 +48,24 @@ struct Waiting {
 
 using WaitingPtr = std::shared_ptr<Waiting>;
 
-JoinGroupResponse refused_join(std::int16_t error, const std::string& member) {
+/// (The name of the protocol is null from the version on that may say so.)
+JoinGroupResponse refused_join(std::int16_t error, const std::string& member, bool null_name) {
   JoinGroupResponse answer;
   answer.error_code = error;
   answer.generation_id = -1;
   answer.member_id = member;
-  answer.protocol_name = "";
+  if (!null_name) answer.protocol_name = "";
   return answer;
 }
 
 /// The answer to a member whose join is over; nothing while it waits.
-std::optional<JoinGroupResponse> join_answer(const GroupState& state, const std::string& id, bool skip) {
+///
+/// `replaced`: the member whose place it took as a static one, in a group that goes on as it is. Before
+/// version 9 it is told that the leader is still that one, so that it does not assign.
+std::optional<JoinGroupResponse> join_answer(const GroupState& state, const std::string& id, bool skip,
+                                             const std::string& replaced, bool null_name) {
   const auto at = state.members.find(id);
-  if (at == state.members.end()) return refused_join(kUnknownMemberId, id);
+  if (at == state.members.end()) return refused_join(kUnknownMemberId, id, null_name);
   if (at->second.awaiting_join) return std::nullopt;
   JoinGroupResponse answer;
   answer.generation_id = static_cast<std::int32_t>(state.generation);
@@ -68,6 +74,10 @@ std::optional<JoinGroupResponse> join_answer(const GroupState& state, const std:
   answer.leader = state.leader;
   answer.skip_assignment = skip;
   answer.member_id = id;
+  if (skip && !replaced.empty() && state.leader == id) {
+    answer.leader = replaced;
+    return answer;
+  }
   if (state.leader != id) return answer;
   for (const auto& [member_id, member] : state.members) {
     auto& row = answer.members.emplace_back();
@@ -83,8 +93,6 @@ std::optional<JoinGroupResponse> join_answer(const GroupState& state, const std:
 std::optional<SyncGroupResponse> sync_answer(const GroupState& state, const std::string& id,
                                              std::int64_t generation) {
   SyncGroupResponse answer;
-  answer.protocol_type = state.wire_type;
-  answer.protocol_name = state.wire_protocol;
   const auto refuse = [&](std::int16_t error) {
     answer.error_code = error;
     return answer;
@@ -94,6 +102,8 @@ std::optional<SyncGroupResponse> sync_answer(const GroupState& state, const std:
   if (state.phase == GroupPhase::preparing_rebalance || state.generation != generation)
     return refuse(kRebalanceInProgress);
   if (state.phase != GroupPhase::stable) return std::nullopt;
+  answer.protocol_type = state.wire_type;
+  answer.protocol_name = state.wire_protocol;
   answer.assignment.data = at->second.wire_assignment;
   return answer;
 }
@@ -135,28 +145,42 @@ std::int16_t judge_join(const CallPtr& call, const JoinGroupRequest& request) {
   return kNone;
 }
 
+/// Whoever cannot be a member is told so before it is given an id.
+void require_common_protocol(const GroupState& state, const JoinGroupRequest& request) {
+  if (state.members.empty() || state.protocol != GroupProtocol::classic) return;
+  const auto all_have = [&](const auto& wanted) {
+    return std::ranges::all_of(state.members, [&](const auto& entry) {
+      return std::ranges::any_of(entry.second.wire_protocols,
+                                 [&](const WireProtocol& one) { return one.name == wanted.name; });
+    });
+  };
+  if (state.wire_type == request.protocol_type && std::ranges::any_of(request.protocols, all_have)) return;
+  throw Error(ErrorCode::inconsistent_group_protocol, "the group has other protocols");
+}
+
 }  // namespace
 
 void handle_join_group(const CallPtr& call, JoinGroupRequest request) {
   const auto waiting = std::make_shared<Waiting>(call);
   if (const std::int16_t error = judge_join(call, request); error != kNone) {
-    waiting->answer(refused_join(error, request.member_id));
+    waiting->answer(refused_join(error, request.member_id, call->version() >= 7));
     return;
   }
   net::Groups& groups = groups_of(call);
   const std::string group = request.group_id;
-  const bool makes_id = request.member_id.empty();
+  const bool null_name = call->version() >= 7;
+  const std::string given = request.member_id;
+  const bool makes_id = given.empty();
   const bool promises = makes_id && !request.group_instance_id && call->version() >= 4;
   const std::string id =
       makes_id ? with_uuid(request.group_instance_id.value_or(call->client_id())) : request.member_id;
   const auto shared = std::make_shared<JoinGroupRequest>(std::move(request));
   groups.change(
       group,
-      [&groups, call, waiting, group, id, makes_id, promises, shared](GroupTurn& turn) {
+      [&groups, call, waiting, group, id, makes_id, promises, null_name, shared](GroupTurn& turn) {
         GroupState& state = turn.group;
         if (promises) {
-          if (!state.members.empty() && state.protocol != GroupProtocol::classic)
-            throw Error(ErrorCode::inconsistent_group_protocol, "the group has another protocol");
+          require_common_protocol(state, *shared);
           groups.promise(group, id, shared->session_timeout_ms);
           return;
         }
@@ -166,19 +190,26 @@ void handle_join_group(const CallPtr& call, JoinGroupRequest request) {
             throw Error(ErrorCode::fenced_instance_id, "the instance is another member's");
           throw Error(ErrorCode::unknown_member_id, "there is no such member");
         }
+        std::string replaced;
+        if (call->version() < 9 && shared->group_instance_id) {
+          const auto before = state.static_members.find(*shared->group_instance_id);
+          if (before != state.static_members.end() && before->second != id) replaced = before->second;
+        }
         const MemberReply reply = join(turn, join_request(call, *shared, id));
-        groups.park(group, id + "/join", [waiting, id, skip = reply.skip_assignment](const GroupState* now) {
-          if (waiting->answered) return true;
-          if (now == nullptr) return waiting->answer(refused_join(kCoordinatorNotAvailable, id));
-          const auto answer = join_answer(*now, id, skip);
-          return answer ? waiting->answer(*answer) : false;
-        });
+        groups.park(group, id + "/join",
+                    [waiting, id, null_name, replaced, skip = reply.skip_assignment](const GroupState* now) {
+                      if (waiting->answered) return true;
+                      if (now == nullptr)
+                        return waiting->answer(refused_join(kCoordinatorNotAvailable, id, null_name));
+                      const auto answer = join_answer(*now, id, skip, replaced, null_name);
+                      return answer ? waiting->answer(*answer) : false;
+                    });
       },
-      [waiting, id, promises](const Error* error) {
+      [waiting, id, given, promises, null_name](const Error* error) {
         if (error != nullptr) {
-          waiting->answer(refused_join(group_error_of(*error), id));
+          waiting->answer(refused_join(group_error_of(*error), given, null_name));
         } else if (promises) {
-          waiting->answer(refused_join(kMemberIdRequired, id));
+          waiting->answer(refused_join(kMemberIdRequired, id, null_name));
         }
       });
 }
@@ -188,7 +219,6 @@ void handle_sync_group(const CallPtr& call, SyncGroupRequest request) {
   const auto refuse = [waiting](std::int16_t error) {
     SyncGroupResponse answer;
     answer.error_code = error;
-    answer.protocol_type = answer.protocol_name = "";
     waiting->answer(answer);
   };
   if (request.group_id.empty()) return refuse(kInvalidGroupId);

@@ -6,6 +6,7 @@
 #include "core/net/failure.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 
 namespace tk::kafka {
 namespace {
@@ -69,7 +70,8 @@ void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request) {
   for (const auto& topic : request.topics) {
     for (const Asked& asked : topic.partitions) ++times[{topic.name, asked.partition_index}];
   }
-  for (const auto& topic : request.topics) {
+  for (auto& topic : request.topics) {
+    keep_first(topic.partitions, [](const Asked& asked) { return asked.partition_index; });
     const auto found = catalog->find(topic.name);
     auto& rows = answer->topics.emplace_back();
     rows.name = topic.name;

@@ -8,6 +8,7 @@
 #include "core/net/kafka/batch_append.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 #include "core/net/transactions.h"
 
 namespace tk::kafka {
@@ -46,6 +47,7 @@ void take_result(Production& production, PartitionAnswer& row, const net::Partit
                  const net::AppendResult& result) {
   if (result.error != kNone) {
     refuse(production, row, result.error, result.message);
+    if (result.refused_by_log) row.log_start_offset = partition.edges().start.value();
     for (const auto& [index, why] : result.bad_records) row.record_errors.push_back({index, why});
     return;
   }
@@ -180,6 +182,13 @@ bool all_in(net::Service& service, const std::string& id, const TransactionalPar
   }
 }
 
+/// The id is another holder's by now: what is appended will be refused for that.
+bool is_fenced(net::Service& service, const std::string& id, const TransactionalPart& part) {
+  const auto file = service.part<net::ServedTransactions>().now();
+  const TransactionEntry* const entry = net::ServedTransactions::find(*file, id);
+  return entry != nullptr && entry->id == part.holder.id && entry->epoch > part.holder.epoch;
+}
+
 void produce_all(const CallPtr& call, ProduceRequest request, std::int16_t refused);
 
 }  // namespace
@@ -187,14 +196,24 @@ void produce_all(const CallPtr& call, ProduceRequest request, std::int16_t refus
 // From version 12 on a batch takes its partition into the transaction by itself (KIP-890); before, that must
 // have been done.
 void handle_produce(const CallPtr& call, ProduceRequest request) {
+  // A partition that is named twice: the last one counts, as with a broker.
+  for (auto& topic : request.topic_data) {
+    std::ranges::reverse(topic.partition_data);
+    keep_first(topic.partition_data, [](const PartitionData& data) { return data.index; });
+    std::ranges::reverse(topic.partition_data);
+  }
   const auto part = call->service().options().read_only ? std::nullopt : transactional_part(call, request);
   if (!part) return produce_all(call, std::move(request), kNone);
   auto& waiting = call->service().part<WaitingProducers>().requests;
   const bool in_line = call->version() >= 12 && waiting.contains(*request.transactional_id);
   if (!in_line && all_in(call->service(), *request.transactional_id, *part))
     return produce_all(call, std::move(request), kNone);
-  if (call->version() < 12)
-    return produce_all(call, std::move(request), call->version() == 11 ? kTransactionAbortable : kNone);
+  if (call->version() < 12) {
+    // Whoever was fenced is told so, not that its transaction may be begun anew.
+    const bool abortable =
+        call->version() == 11 && !is_fenced(call->service(), *request.transactional_id, *part);
+    return produce_all(call, std::move(request), abortable ? kTransactionAbortable : kNone);
+  }
   const auto kept = std::make_shared<ProduceRequest>(std::move(request));
   ++waiting[*kept->transactional_id];
   call->service().part<net::ServedTransactions>().run(
@@ -228,7 +247,8 @@ void produce_all(const CallPtr& call, ProduceRequest request, std::int16_t refus
     const FoundTopic found = find_topic(*catalog, call->version() >= 13, topic.name, topic.topic_id);
     for (std::size_t p = 0; p < topic.partition_data.size(); ++p) {
       PartitionAnswer& row = production->answer.responses[t].partition_responses[p];
-      const std::int16_t error = whole != kNone ? whole : found.error;
+      const bool internal = found.error != kNone && net::is_internal_topic(topic.name);
+      const std::int16_t error = whole != kNone ? whole : internal ? kInvalidTopic : found.error;
       if (error != kNone) {
         refuse(*production, row, error, whole == kPolicyViolation ? "the server is read-only" : "");
       } else {

@@ -8,6 +8,7 @@
 #include "core/net/kafka/config_rows.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
+#include "core/net/kafka/unique.h"
 #include "core/store/upkeep.h"
 
 namespace tk::kafka {
@@ -64,6 +65,8 @@ Refusal check_assignments(const NewRow& row, std::int32_t node, std::int32_t& pa
 Refusal check_new(const net::Service& service, const net::Topics& topics, const Known& known,
                   const NewRow& row, NewTopic& topic) {
   const net::ServerOptions& options = service.options();
+  if (row.name == "__cluster_metadata")
+    return {kInvalidRequest, "the metadata log is no topic that can be made"};
   topic.name = row.name;
   topic.partitions = row.num_partitions == -1 ? options.partitions : row.num_partitions;
   topic.format = options.topic_format;
@@ -124,6 +127,7 @@ void handle_create_topics(const CallPtr& call, CreateTopicsRequest request) {
   const auto wanted = std::make_shared<std::vector<std::pair<std::size_t, NewTopic>>>();
   std::int64_t partitions = 0;
   const Known known = known_of(service, request);
+  keep_first(request.topics, [](const NewRow& row) { return row.name; });
   for (const NewRow& row : request.topics) {
     MadeRow& made = answer->topics.emplace_back();
     made.name = row.name;

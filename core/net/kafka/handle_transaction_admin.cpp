@@ -55,6 +55,7 @@ void handle_describe_transactions(const CallPtr& call, DescribeTransactionsReque
     const TransactionEntry* const entry = net::ServedTransactions::find(*file, id);
     row.error_code = error != kNone ? error : entry == nullptr ? kTransactionalIdNotFound : kNone;
     call->note_error(row.error_code);
+    if (row.error_code != kNone) row.producer_id = row.producer_epoch = 0;
     if (row.error_code != kNone) continue;
     row.transaction_state = state_of(*entry);
     row.transaction_timeout_ms =
