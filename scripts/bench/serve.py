@@ -280,6 +280,20 @@ class Bench:
                 count += 1
             return count / (time.perf_counter() - begin)
         self.pairs("N2", "fetches a second, one connection", "1/s", fetches, servers)
+
+        def fetches_of_many(server):
+            """All ask, then all are answered, again and again."""
+            clients = [Client(server.address) for _ in range(64)]
+            body = clients[0].fetch_body("bench", 0, 1024)
+            begin, count = time.perf_counter(), 0
+            while time.perf_counter() - begin < 1:
+                for client in clients:
+                    client.send(1, 11, body)
+                for client in clients:
+                    client.receive()
+                count += len(clients)
+            return count / (time.perf_counter() - begin)
+        self.pairs("N2", "fetches a second, 64 connections", "1/s", fetches_of_many, servers)
         self.pairs("N3", "bare reader, 1 MiB fetches", "GB/s", lambda s: (lambda r: r[2] / r[0] / 1e9)(read_all(s, "bench", 1 << 20)), servers)
         segment = os.path.join(tk.directory, "bench-0", "00000000000000000000.log")
         if self.wanted("N3"):
@@ -298,6 +312,12 @@ class Bench:
             turn[0] += 1
             return kcat("-P", "-b", server.address, "-t", f"p{turn[0]}", "-X", "acks=all", stdin=open(self.input))[0]
         self.pairs("N5", "kcat -P of all, acks=all (tk forces, the broker does not)", "s", produce, servers)
+        none = Tk(os.path.join(self.home, "tk-none"), "--sync", "none")
+        none.name = "tk --sync none"
+        self.pairs("N5", "kcat -P of all, acks=all, --sync none", "s", produce, [none, *servers[1:]])
+        if CLASSPATH:
+            self.java(servers, none)
+        none.stop()
         self.one_by_one(servers)
         self.wake(servers)
         if self.wanted("N8"):
@@ -309,6 +329,27 @@ class Bench:
             self.start(servers)
         if self.wanted("N10"):
             self.add("N10", "resident memory after all", "MiB", **{s.name: s.rss() / 2**20 for s in servers})
+
+    def java(self, servers, none):
+        """Kafka's own perf tools; they say themselves how many records a second went through, without their start."""
+        java = ["java", "-Xmx512m", "-cp", CLASSPATH]
+        turn = [0]
+
+        def produce(server):
+            turn[0] += 1
+            out = subprocess.run([*java, "org.apache.kafka.tools.ProducerPerformance", "--topic", f"j{turn[0]}", "--num-records",
+                                  str(self.options.records), "--record-size", "100", "--throughput", "-1", "--producer-props",
+                                  f"bootstrap.servers={server.address}", "acks=all"], capture_output=True, text=True, check=True).stdout
+            return self.options.records / float(out.strip().splitlines()[-1].split("records sent, ")[1].split(" ")[0])
+
+        def consume(server):
+            out = subprocess.run([*java, "org.apache.kafka.tools.ConsumerPerformance", "--topic", "bench", "--num-records",
+                                  str(self.options.records), "--bootstrap-server", server.address], capture_output=True, text=True, check=True).stdout
+            fields = out.strip().splitlines()[-1].split(", ")
+            return float(fields[-3]) / 1000  # fetch.time.ms
+        self.pairs("N4", "Java's ConsumerPerformance, its fetch time", "s", consume, servers)
+        self.pairs("N5", "Java's ProducerPerformance, acks=all", "s", produce, servers)
+        self.pairs("N5", "Java's ProducerPerformance, acks=all, --sync none", "s", produce, [none, *servers[1:]])
 
     def one_by_one(self, servers):
         if not self.wanted("N6"):

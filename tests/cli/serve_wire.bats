@@ -21,3 +21,10 @@ load common
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   contains "$output" "800 of 800 woken"
 }
+
+@test "four producers of tk's and four of the wire on one partition, and a reader of each kind" {
+  run timeout 60 python3 "$project/tests/wire/side_by_side.py" "$TK" "$TK_DIR" 500
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  contains "$output" "4000 records of 8 producers"
+  tk_is 0 verify
+}

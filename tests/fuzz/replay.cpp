@@ -99,7 +99,8 @@ TEST_CASE("every target has a corpus") {
     CAPTURE(target.name);
     CHECK(corpus().contains(target.name));
   }
-  CHECK(corpus().size() == std::size(kTargets));
+  // (Without the server its targets are left out, and their inputs are not.)
+  CHECK(corpus().size() >= std::size(kTargets));
 }
 
 TEST_CASE("the corpus, and random damage to it") {

@@ -28,7 +28,9 @@ class QuietEvents final : public net::ServerEvents {
 
 class Served {
  public:
-  explicit Served(std::int64_t now_ms = 1700000000000) : clock_(now_ms) {
+  /// `fs`: another disk than the machine's, which outlives the server.
+  explicit Served(FileSystem& fs = posix_file_system(), std::int64_t now_ms = 1700000000000)
+      : fs_(fs), clock_(now_ms) {
     static int count = 0;
     directory_ = std::filesystem::temp_directory_path() /
                  ("tk-served-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
@@ -120,7 +122,7 @@ class Served {
   void start() {
     net::ServerOptions options;
     options.directory = directory_.string();
-    service_ = std::make_unique<net::Service>(posix_file_system(), clock_, options, events_);
+    service_ = std::make_unique<net::Service>(fs_, clock_, options, events_);
     thread_ = std::thread([this] { service_->loop().run(); });
   }
   void stop() {
@@ -129,6 +131,7 @@ class Served {
     service_.reset();
   }
 
+  FileSystem& fs_;
   FixedClock clock_;
   QuietEvents events_;
   std::filesystem::path directory_;

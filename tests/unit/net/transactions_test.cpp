@@ -243,7 +243,7 @@ TEST_CASE("a transaction that lasts too long is aborted, and its holder fenced")
             .transaction_state == "Ongoing");
   world.served.clock().set(world.served.clock().now_ms() + 10001);
   CHECK(world.add("e", p, {1}) == kProducerFenced);
-  CHECK(world.produce("e", p, 1) == kTransactionAbortable);
+  CHECK(world.produce("e", p, 1) == kInvalidProducerEpoch);
   CHECK(world.end("e", p, true).error_code == kProducerFenced);
   CHECK(world.served.ask<DescribeTransactionsResponse>(describe, 0)
             .transaction_states.at(0)

@@ -1,0 +1,101 @@
+// The steps of clients.py with franz-go.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	must(err)
+	return n
+}
+
+func main() {
+	address, step, topic, rest := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	switch step {
+	case "produce":
+		codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
+			"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
+		client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.AllowAutoTopicCreation(), kgo.ProducerBatchCompression(codecs[rest[0]]))
+		must(err)
+		for i := number(rest[1]); i < number(rest[1])+number(rest[2]); i++ {
+			record := &kgo.Record{Topic: topic, Value: []byte("v" + strconv.Itoa(i))}
+			if topic == "two" {
+				record.Key = []byte(strconv.Itoa(i))
+			}
+			client.Produce(ctx, record, func(_ *kgo.Record, err error) { must(err) })
+		}
+		must(client.Flush(ctx))
+		client.Close()
+	case "group", "pair":
+		count, members := number(rest[1]), 1
+		if step == "pair" {
+			members = 2
+		}
+		var rows []string
+		var lock sync.Mutex
+		var all sync.WaitGroup
+		enough, done := context.WithCancel(ctx)
+		for m := 0; m < members; m++ {
+			client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.ConsumeTopics(topic), kgo.ConsumerGroup(rest[0]), kgo.DisableAutoCommit(),
+				kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.SessionTimeout(6*time.Second))
+			must(err)
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				defer client.Close()
+				for enough.Err() == nil {
+					fetches := client.PollRecords(enough, 10)
+					lock.Lock()
+					var taken []*kgo.Record
+					fetches.EachRecord(func(record *kgo.Record) {
+						if len(rows) < count {
+							rows = append(rows, string(record.Value))
+							taken = append(taken, record)
+						}
+					})
+					full := len(rows) >= count
+					lock.Unlock()
+					if len(taken) > 0 {
+						must(client.CommitRecords(ctx, taken...))
+					}
+					if full {
+						done()
+					}
+				}
+			}()
+		}
+		all.Wait()
+		for _, row := range rows {
+			fmt.Println(row)
+		}
+	case "txn":
+		client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.AllowAutoTopicCreation(), kgo.TransactionalID("tx"))
+		must(err)
+		for _, kind := range []string{"c", "a"} {
+			must(client.BeginTransaction())
+			for i := 0; i < 10; i++ {
+				must(client.ProduceSync(ctx, &kgo.Record{Topic: topic, Value: []byte(kind + strconv.Itoa(i))}).FirstErr())
+			}
+			must(client.EndTransaction(ctx, kgo.TransactionEndTry(kind == "c")))
+		}
+		client.Close()
+	}
+}
