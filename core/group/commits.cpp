@@ -35,7 +35,7 @@ void check_no_member(const GroupTurn& turn, const CommitRequest& request) {
 }
 
 // groups.md §7.3, row by row.
-void check_committer(GroupTurn& turn, const CommitRequest& request) {
+void require_committer(GroupTurn& turn, const CommitRequest& request) {
   GroupState& group = turn.group;
   if (!request.member) return check_no_member(turn, request);
   if (!turn.exists) {
@@ -49,6 +49,22 @@ void check_committer(GroupTurn& turn, const CommitRequest& request) {
     throw Error(ErrorCode::rebalance_in_progress,
                 fmt::format("group '{}' is between two generations", printable(group.group)))
         .hint("commit again when the member has its new assignment");
+  }
+}
+
+// Who was refused is part of the group's history: what he has read will be read again.
+void check_committer(GroupTurn& turn, const CommitRequest& request) {
+  try {
+    require_committer(turn, request);
+  } catch (const Error& error) {
+    TextBuffer detail;
+    JsonLine(detail)
+        .text("refused", "commit")
+        .text("error", code_name(error.code()))
+        .number("generation", request.generation)
+        .end();
+    turn.note("fenced", request.member.value_or(""), {detail.data(), detail.size() - 1});
+    throw;
   }
 }
 

@@ -117,11 +117,17 @@ GroupStore::Outcome GroupStore::change(const std::string& group, const GroupTopi
   try {
     operation(turn);
   } catch (const Error&) {
+    // What the operation did is undone, but for the note that it was refused.
+    const auto done = turn.events.begin() + static_cast<std::ptrdiff_t>(events);
+    turn.events.erase(std::remove_if(done, turn.events.end(),
+                                     [](const GroupEvent& event) { return event.what != "fenced"; }),
+                      turn.events.end());
     if (caught_up) {
       state = std::move(fallen_due);
-      turn.events.resize(events);
       turn.remove_group = !turn.exists;
       save(key, before, turn);
+    } else if (before && !turn.events.empty()) {
+      note_history(key, turn);
     }
     throw;
   }
@@ -163,12 +169,17 @@ GroupStore::Outcome GroupStore::save(const std::string& key, const std::optional
   } else {
     write(key, before, turn);
   }
+  outcome.history_error = note_history(key, turn);
+  return outcome;
+}
+
+std::optional<Error> GroupStore::note_history(const std::string& key, const GroupTurn& turn) {
   try {
     append_events(fs_, path_of(group_events_name(key)), turn.group.group, turn.events);
   } catch (const Error& error) {
-    outcome.history_error = error;
+    return error;
   }
-  return outcome;
+  return std::nullopt;
 }
 
 void GroupStore::remove_files(const std::string& key, bool history) {

@@ -94,6 +94,8 @@ class GroupStore {
  private:
   [[nodiscard]] std::string path_of(const std::string& file) const { return join_path(directory_, file); }
   [[nodiscard]] std::unique_ptr<LockFile> lock(const std::string& key) const;
+  /// The turn's events; an error of theirs hinders nothing.
+  std::optional<Error> note_history(const std::string& key, const GroupTurn& turn);
   Outcome save(const std::string& key, const std::optional<GroupState>& before, GroupTurn& turn);
   void write(const std::string& key, const std::optional<GroupState>& before, GroupTurn& turn);
   void remove_files(const std::string& key, bool history);

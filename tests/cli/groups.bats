@@ -96,6 +96,10 @@ who() { jq -r '"\(.generation) \(.member):\(.partitions | map(ltrimstr("orders-"
   equal "$(jq -c '[.state,.generation]' <<<"$output")" '["Empty",2]'
   TK_NOW=$((T + 20000)) tk rebalance g --topic orders --join slow --session-timeout 0 --max-poll-interval 10000 -q
   TK_NOW=$((T + 24000)) tk_is 0 commit g orders-0=10 --member slow --generation 3
+  TK_NOW=$((T + 24001)) tk_is 4 commit g orders-0=12 --member slow --generation 2
+  # The history tells who was refused, and why.
+  equal "$(tk groups events g --json | jq -c 'select(.ev == "fenced") | [.ts, .member, .detail]' | tr '\n' ' ')" \
+    "[$((T + 10001)),\"slow\",{\"refused\":\"commit\",\"error\":\"UNKNOWN_MEMBER_ID\",\"generation\":1}] [$((T + 24001)),\"slow\",{\"refused\":\"commit\",\"error\":\"ILLEGAL_GENERATION\",\"generation\":2}] "
 }
 
 @test "consumer protocol: timeline C1, step by step" {

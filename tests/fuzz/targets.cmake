@@ -1,6 +1,6 @@
 # The fuzz targets: tests/fuzz/<source>.cpp, for a codec once a codec. Each needs no more than tk_cli.
 set(TK_FUZZ_TARGETS batch legacy codec_gzip codec_snappy codec_lz4 codec_zstd json index snapshot checkpoint meta
-  topics argument format scan)
+  topics group argument format scan)
 if(TK_SERVE)
   list(APPEND TK_FUZZ_TARGETS wire http)
 endif()
