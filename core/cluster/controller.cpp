@@ -1,5 +1,7 @@
 #include "core/cluster/controller.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace tk {
@@ -204,15 +206,16 @@ std::string_view Controller::alter_partition(const std::string& topic, std::int3
   if (partition_epoch < state->partition_epoch) return "INVALID_UPDATE_VERSION";
   if (!holds(isr, leader)) return "INVALID_REQUEST";
   for (const BrokerId id : isr) {
+    if (!holds(state->replicas, id)) return "INVALID_REQUEST";
+  }
+  for (const BrokerId id : isr) {
     if (!active(id)) return "INELIGIBLE_REPLICA";
   }
   PartitionChangeRequest request;
   request.by_leader = true;
-  // In the order of the replicas, as the ISR is shown.
-  request.isr.emplace();
-  for (const BrokerId id : state->replicas) {
-    if (holds(isr, id)) request.isr->push_back(id);
-  }
+  // By rising id, as brokers send it (4.4: stories of real clusters, whatever the order of the replicas).
+  request.isr = isr;
+  std::sort(request.isr->begin(), request.isr->end());
   change(topic, number, request);
   return "NONE";
 }

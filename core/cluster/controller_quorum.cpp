@@ -118,6 +118,8 @@ bool ControllerQuorum::commit(std::int64_t now) {
   const auto reached = [&] { return leading->high_watermark().value_or(Offset(-1)) >= end; };
   for (auto& [id, follower] : voters_) {
     if (follower.get() == leading || !follower->up() || !linked(id, leading->id())) continue;
+    // A voter that was down, or voted for somebody else, hears who leads (BeginQuorumEpoch is repeated).
+    follower->hear_leader(leading->epoch(), leading->id(), now);
     // Once more than until it has everything: only its next fetch says so.
     bool has_all = false;
     for (int i = 0; i < kMostFetches; ++i) {

@@ -274,8 +274,10 @@ ScenarioRun::Outcome ScenarioRun::read(const Step& step) {
     return done("LEADER_NOT_AVAILABLE");
   PartitionReplica* replica = cluster_.replica(target, name);
   if (replica == nullptr) return done("NOT_LEADER_OR_FOLLOWER");
-  Offset from = Offset(std::max<std::int64_t>(step.from, 0));
+  // Without an offset from the log start on, as a consumer with --from-beginning.
+  Offset from = step.from >= 0 ? Offset(step.from) : replica->log().start();
   if (step.from < 0 && !step.group.empty()) from = group_offsets_[step.group];
+  if (from < replica->log().start()) return done("OFFSET_OUT_OF_RANGE");
   Offset limit = cluster_.rules().consumer_below_hw ? replica->high_watermark() : replica->log().end();
   if (step.read_committed && cluster_.rules().last_stable_offset)
     limit = std::min(limit, replica->log().first_unstable());
