@@ -47,7 +47,7 @@ class SegmentDump {
     if (!style_.json) context_.out.write(text);
   }
   Offset first_offset();
-  void format(Job& job, OutputStream* stream);
+  void format(Job& job, const OrderedTurn& turn);
   void show_units(Job& job, const Stretch& stretch);
   void show_damage(Job& job, const Stretch& stretch);
   std::uint64_t show_damaged_unit(Job& job, const Stretch& stretch, std::uint64_t at);
@@ -98,7 +98,7 @@ void SegmentDump::run(DumpReports& reports) {
   }
   run_ordered(
       jobs, [&](Job& job) { return context_.interrupted.load() == 0 && scanner.next(job.chunk); },
-      [&](Job& job) { format(job, nullptr); }, [&](Job& job) { return give(job); },
+      [&](Job& job, const OrderedTurn& turn) { format(job, turn); }, [&](Job& job) { return give(job); },
       [](const Job&) { return true; }, [&](Job& job) { ahead->read(job.chunk.bytes, job.chunk.ahead); });
   damage_.finish();
   if (context_.out.closed() || context_.interrupted.load() != 0) return;
@@ -114,13 +114,13 @@ void SegmentDump::run(DumpReports& reports) {
   reports.gaps(place_.path, trail_);
 }
 
-void SegmentDump::format(Job& job, OutputStream* stream) {
-  job.dumper.sink.start(stream);
+void SegmentDump::format(Job& job, const OrderedTurn& turn) {
+  job.dumper.sink.start(context_.out, turn);
   job.dumper.trail.clear();
   job.found.clear();
   job.units_end.reset();
   for (const Stretch& stretch : job.chunk.stretches) {
-    if (job.dumper.sink.overflowed()) return;
+    if (job.dumper.sink.stopped()) return;
     if (stretch.kind == StretchKind::units) {
       show_units(job, stretch);
     } else {
@@ -229,7 +229,6 @@ void SegmentDump::show_whole(Job& job, std::uint64_t at, std::uint64_t size) {
 }
 
 bool SegmentDump::give(Job& job) {
-  if (job.dumper.sink.overflowed()) format(job, &context_.out);
   context_.out.write(as_text(job.dumper.sink.buffer.view()));
   damage_.take(job.found);
   // A gap between what --offsets shows is no gap of the log.

@@ -54,7 +54,7 @@ Fault UnitDumper::dump_batch(ByteView unit, std::uint64_t position, bool valid, 
 Fault UnitDumper::dump_batch_records(ByteView unit, const UnitInfo& info) {
   Fault first;
   const Fault fault = records_.decode(unit, info, [&](const RecordView& record) {
-    if (!style_.wants(record.offset) || sink.overflowed()) return;
+    if (!style_.wants(record.offset) || sink.stopped()) return;
     trail.pass(record.offset);
     if (info.control) {
       const Fault of_control = show_control(record);
@@ -103,7 +103,7 @@ Fault UnitDumper::dump_legacy(ByteView unit, std::uint64_t position, bool valid,
   show_unit(info, batch);
   if (!style_.records) return fault;
   for (const LegacyRecord& message : legacy_.records()) {
-    if (!style_.wants(message.record.offset) || sink.overflowed()) continue;
+    if (!style_.wants(message.record.offset) || sink.stopped()) continue;
     trail.pass(message.record.offset);
     if (style_.json) {
       append_record_object(object_, message.record,

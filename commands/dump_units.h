@@ -9,6 +9,7 @@
 #include "commands/dump_json.h"
 #include "commands/dump_style.h"
 #include "commands/dump_text.h"
+#include "core/base/ordered_workers.h"
 #include "core/format/record_decoder.h"
 #include "core/io/output.h"
 
@@ -46,23 +47,23 @@ struct OffsetTrail {
   }
 };
 
-/// Where the lines of units go: a buffer that is handed on at the end, or, so that a huge batch does not need
-/// several times its size, on the way.
+/// Where the lines of units go: a buffer that is handed on at the end, or, where that would grow too large,
+/// by itself, once it is its turn.
 class DumpSink {
  public:
-  /// Beyond this many bytes the buffer is emptied: into the stream, or, without one, into nothing, which
-  /// overflowed() tells, and what was being dumped must be dumped again with a stream.
-  static constexpr std::size_t kMostBuffered = 32U << 20;
+  static constexpr std::size_t kMostBuffered = 4U << 20;
 
   Buffer buffer;
 
-  /// Starts anew; `stream` may be null.
-  void start(OutputStream* stream) {
+  /// Starts anew; both outlive the units.
+  void start(OutputStream& out, const OrderedTurn& turn) {
     buffer.clear();
-    stream_ = stream;
-    overflowed_ = false;
+    out_ = &out;
+    turn_ = &turn;
+    stopped_ = false;
   }
-  [[nodiscard]] bool overflowed() const { return overflowed_; }
+  /// True once nothing is wanted any more.
+  [[nodiscard]] bool stopped() const { return stopped_; }
   /// To be called between lines.
   void settle() {
     if (buffer.size() > kMostBuffered) [[unlikely]]
@@ -71,16 +72,18 @@ class DumpSink {
 
  private:
   void spill() {
-    if (stream_ != nullptr) {
-      stream_->write(as_text(buffer.view()));
+    if (!stopped_ && turn_->await()) {
+      out_->write(as_text(buffer.view()));
+      stopped_ = out_->closed();
     } else {
-      overflowed_ = true;
+      stopped_ = true;
     }
     buffer.clear();
   }
 
-  OutputStream* stream_ = nullptr;
-  bool overflowed_ = false;
+  OutputStream* out_ = nullptr;
+  const OrderedTurn* turn_ = nullptr;
+  bool stopped_ = false;
 };
 
 /// Dumps units one after the other into a sink. For one thread.

@@ -32,7 +32,7 @@ def varint(n):
 def record(delta, key, value):
     body = b"\0" + varint(0) + varint(delta)
     body += varint(-1) if key is None else varint(len(key)) + key
-    body += varint(len(value)) + value + varint(0)
+    body += (varint(-1) if value is None else varint(len(value)) + value) + varint(0)
     return varint(len(body)) + body
 
 

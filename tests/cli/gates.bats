@@ -151,3 +151,13 @@ sys.exit(code)' "$@")
   echo "$peak MiB for $2, $4"
   [ "$peak" -lt "$limit" ]
 }
+
+@test "R22: memory does not grow with the number of compressed batches" {
+  tk topics create t --format kafka -q
+  # Batches of about 100 records.
+  seq -f '%0100.0f' 0 1999999 | tk produce t -q --compression gzip:1 --batch-size 11000
+  [ "$(tk verify t --json | jq -s '.[-1].batches')" -ge 15000 ]
+  peak_below 64 "$TK" verify t
+  peak_below 64 "$TK" consume t
+  peak_below 64 "$TK" dump-log --print-data-log logs/t-0/$SEGMENT
+}
