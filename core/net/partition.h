@@ -21,6 +21,7 @@
 #include "core/format/topic_format.h"
 #include "core/log/partition_log.h"
 #include "core/net/loop.h"
+#include "core/net/recent_batches.h"
 #include "core/net/send.h"
 #include "core/net/waiters.h"
 #include "core/net/workers.h"
@@ -165,6 +166,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   /// Brings the readers' side up to date with the disk. In the queue only.
   void look_again(bool listed);
   SerialQueue& queue() { return queue_; }
+  /// In the queue only.
+  RecentBatches& recent_batches() { return recent_batches_; }
 
   // ---- appending (any thread)
 
@@ -248,6 +251,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
   // The writer's side, in the queue.
   std::unique_ptr<PartitionLog> log_;
+  RecentBatches recent_batches_;
   bool unforced_ = false;
   std::int64_t turn_since_ms_ = 0;
 

@@ -45,30 +45,42 @@ class Served {
     stop();
     start();
   }
+  /// The same with other options.
+  void restart_with(std::function<void(net::ServerOptions&)> change) {
+    change_ = std::move(change);
+    restart();
+  }
   FixedClock& clock() { return clock_; }
   net::Service& service() { return *service_; }
   [[nodiscard]] std::string directory() const { return directory_.string(); }
 
-  /// What a frame (without its length) is answered; nothing: no answer, or the connection would be closed.
-  std::optional<std::vector<std::uint8_t>> ask(ByteView frame, bool* closed = nullptr) {
-    std::promise<kafka::Call::Outcome> promise;
+  /// An answer that is on its way.
+  using Asked = std::future<kafka::Call::Outcome>;
+
+  /// Hands a frame (without its length) over, and does not wait.
+  Asked begin(ByteView frame) {
+    const auto promise = std::make_shared<std::promise<kafka::Call::Outcome>>();
     const auto shared = std::make_shared<Buffer>();
     shared->append(frame);
-    service_->loop().post([&] {
+    service_->loop().post([this, promise, shared] {
       std::size_t size = 0;
       const auto header = kafka::read_request_header(shared->view(), &kafka::is_flexible, size);
       const kafka::ApiRow* const api = header ? kafka::find_api(header->api_key) : nullptr;
-      if (api == nullptr) return promise.set_value({kafka::Call::Outcome::Kind::close, {}, 0});
+      if (api == nullptr) return promise->set_value({kafka::Call::Outcome::Kind::close, {}, 0});
       const auto call = std::make_shared<kafka::Call>(
           *service_, kafka::Peer{{"127.0.0.1", 1}, {"127.0.0.1", 9092}}, *header, shared,
           shared->view().subspan(size),
-          [&](kafka::Call::Outcome outcome) { promise.set_value(std::move(outcome)); });
+          [promise](kafka::Call::Outcome outcome) { promise->set_value(std::move(outcome)); });
       api->run(call);
     });
-    auto future = promise.get_future();
-    if (future.wait_for(std::chrono::seconds(20)) != std::future_status::ready)
+    return promise->get_future();
+  }
+
+  /// The bytes of an answer; nothing: no answer, or the connection would be closed.
+  std::optional<std::vector<std::uint8_t>> finish(Asked asked, bool* closed = nullptr) {
+    if (asked.wait_for(std::chrono::seconds(20)) != std::future_status::ready)
       throw std::runtime_error("no answer");
-    kafka::Call::Outcome outcome = future.get();
+    kafka::Call::Outcome outcome = asked.get();
     if (closed != nullptr) *closed = outcome.kind == kafka::Call::Outcome::Kind::close;
     if (outcome.kind != kafka::Call::Outcome::Kind::answer) return std::nullopt;
     std::vector<std::uint8_t> bytes;
@@ -85,9 +97,13 @@ class Served {
     return bytes;
   }
 
-  /// The same with messages.
-  template <class Response, class Request>
-  Response ask(Request request, std::int16_t version) {
+  std::optional<std::vector<std::uint8_t>> ask(ByteView frame, bool* closed = nullptr) {
+    return finish(begin(frame), closed);
+  }
+
+  /// A message as a frame.
+  template <class Request>
+  static Buffer frame_of(Request request, std::int16_t version) {
     net::Chain chain;
     kafka::Writer head(chain, version, Request::kType.flexible(version));
     head.write_int<std::int16_t>(Request::kType.key);
@@ -99,12 +115,20 @@ class Served {
     kafka::write_message(chain, request, version);
     Buffer frame;
     for (net::Piece& piece : chain.take()) frame.append(piece.bytes.view());
-    const auto answer = ask(frame.view());
+    return frame;
+  }
+  template <class Response, class Request>
+  static Response response_of(const std::optional<std::vector<std::uint8_t>>& answer, std::int16_t version) {
     if (!answer) throw std::runtime_error("no answer");
     const std::size_t header = 8 + (Request::kType.flexible(version) ? 1 : 0);
     auto response = kafka::read_message<Response>(ByteView(*answer).subspan(header), version);
     if (!response) throw std::runtime_error("an answer that cannot be read");
     return std::move(*response);
+  }
+  /// The same with messages.
+  template <class Response, class Request>
+  Response ask(Request request, std::int16_t version) {
+    return response_of<Response, Request>(ask(frame_of(std::move(request), version).view()), version);
   }
 
   void create_topic(const std::string& name, std::int32_t partitions = 1, ConfigMap configs = {}) {
@@ -122,6 +146,7 @@ class Served {
   void start() {
     net::ServerOptions options;
     options.directory = directory_.string();
+    if (change_) change_(options);
     service_ = std::make_unique<net::Service>(fs_, clock_, options, events_);
     thread_ = std::thread([this] { service_->loop().run(); });
   }
@@ -132,6 +157,7 @@ class Served {
   }
 
   FileSystem& fs_;
+  std::function<void(net::ServerOptions&)> change_;
   FixedClock clock_;
   QuietEvents events_;
   std::filesystem::path directory_;

@@ -209,8 +209,8 @@ void encode_as_json(ByteView batch, const UnitInfo& info, const PartitionLog& lo
 }
 
 /// A batch of a json log is there already if its sequences are not above the last one of its epoch: an
-/// epoch's sequences have no gap, and the borders of batches are not stored. Where it lies is known of the
-/// last one only.
+/// epoch's sequences have no gap, and the borders of batches are not stored. After a restart it is known of
+/// the last one only where it lies; a client that sends several again is not told that they are out of order.
 std::optional<ProducedBatch> json_duplicate(const ProducerState& state, const UnitInfo& info) {
   const ProducerEntry* const entry = state.find(info.producer_id);
   if (entry == nullptr || entry->epoch != info.producer_epoch) return std::nullopt;
@@ -229,7 +229,8 @@ std::optional<ProducedBatch> json_duplicate(const ProducerState& state, const Un
 }  // namespace
 
 net::AppendResult append_batch(PartitionLog& log, const BatchInput& input, const UnitInfo& checked,
-                               const AppendConfig& config, TopicFormat format, std::int64_t now_ms) {
+                               const AppendConfig& config, TopicFormat format, std::int64_t now_ms,
+                               net::RecentBatches& recent) {
   net::AppendResult result;
   UnitInfo info = checked;
   const bool idempotent = info.producer_id.value() >= 0;
@@ -237,7 +238,9 @@ net::AppendResult append_batch(PartitionLog& log, const BatchInput& input, const
     const ProducerState& state = log.producers();
     Admission admission = admit(state, info);
     if (format == TopicFormat::json) {
-      if (const auto copy = json_duplicate(state, info)) {
+      auto copy = json_duplicate(state, info);
+      if (copy && recent.find(info)) copy = recent.find(info);
+      if (copy) {
         admission.verdict = Admission::Verdict::duplicate;
         admission.copy = *copy;
       }
@@ -265,6 +268,7 @@ net::AppendResult append_batch(PartitionLog& log, const BatchInput& input, const
     std::vector<AppendUnit> units;
     encode_as_json(input.bytes, info, log, now_ms, units_bytes, units);
     log.append(units_bytes.view(), units, idempotent ? &fields : nullptr);
+    if (idempotent) recent.note(info, result.base, units.back().max_timestamp);
     result.bytes = units_bytes.size();
     return result;
   }

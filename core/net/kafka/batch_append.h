@@ -33,8 +33,10 @@ struct BatchInput {
 net::AppendResult check_batch(BatchInput& input, const AppendConfig& config, std::int64_t now_ms,
                               UnitInfo& info);
 
-/// Appends a checked batch to the log, whose turn is held: as it is, encoded anew, or as json records.
+/// Appends a checked batch to the log, whose turn is held: as it is, encoded anew, or as json records, whose
+/// batches `recent` remembers.
 net::AppendResult append_batch(PartitionLog& log, const BatchInput& input, const UnitInfo& info,
-                               const AppendConfig& config, TopicFormat format, std::int64_t now_ms);
+                               const AppendConfig& config, TopicFormat format, std::int64_t now_ms,
+                               net::RecentBatches& recent);
 
 }  // namespace tk::kafka

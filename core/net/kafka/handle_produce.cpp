@@ -119,7 +119,7 @@ void produce_one(const ProductionPtr& production, const ProduceRequest& request,
     if (result.error != kNone || !to) return result;
     if (info.transactional) result.error = judge_transaction(service, transactional_id, info, to->info());
     if (result.error != kNone) return result;
-    result = append_batch(log, input, info, config, to->format(), now_ms);
+    result = append_batch(log, input, info, config, to->format(), now_ms, to->recent_batches());
     if (result.error == kNone) service.records_in += static_cast<std::uint64_t>(info.count);
     return result;
   };

@@ -43,13 +43,14 @@ class World {
         .partition_error_code;
   }
 
-  std::int16_t produce(const std::string& id, Producer producer, std::int32_t sequence,
-                       std::int16_t version = 11, std::int32_t partition = 0, bool transactional = true) {
+  static Buffer produce_frame(const std::string& id, Producer producer, std::int32_t sequence,
+                              std::int16_t version, std::int32_t partition, bool transactional,
+                              std::int64_t now_ms) {
     Buffer batch;
     BatchBuilder builder;
     Compressor compressor;
     builder.start();
-    builder.add(batch, served.clock().now_ms(), std::string_view("k"), std::string_view("v"), {});
+    builder.add(batch, now_ms, std::string_view("k"), std::string_view("v"), {});
     BatchFields fields;
     fields.producer_id = ProducerId(producer.id);
     fields.producer_epoch = producer.epoch;
@@ -65,10 +66,20 @@ class World {
     auto& data = topic.partition_data.emplace_back();
     data.index = partition;
     data.records.in = batch.view();
-    return served.ask<ProduceResponse>(std::move(request), version)
+    return test::Served::frame_of(std::move(request), version);
+  }
+
+  using Row = ProduceResponse::Response::PartitionResponse;
+  static Row row_of(const std::optional<std::vector<std::uint8_t>>& answer, std::int16_t version) {
+    return test::Served::response_of<ProduceResponse, ProduceRequest>(answer, version)
         .responses.at(0)
-        .partition_responses.at(0)
-        .error_code;
+        .partition_responses.at(0);
+  }
+  std::int16_t produce(const std::string& id, Producer producer, std::int32_t sequence,
+                       std::int16_t version = 11, std::int32_t partition = 0, bool transactional = true) {
+    const Buffer frame =
+        produce_frame(id, producer, sequence, version, partition, transactional, served.clock().now_ms());
+    return row_of(served.ask(frame.view()), version).error_code;
   }
 
   EndTxnResponse end(const std::string& id, Producer producer, bool commit, std::int16_t version = 3) {
@@ -152,6 +163,52 @@ TEST_CASE("a transaction of version 2: partitions come with the batches, an end 
   CHECK(world.produce("b", p, 0, 12) == kNone);
   CHECK(world.end("b", p, false, 5).producer_epoch == p.epoch + 1);
   CHECK(world.fetch(true).aborted == 1);
+}
+
+TEST_CASE("batches that come while their partition is being added to the transaction keep their order") {
+  World world;
+  const Producer p = world.init("o");
+  for (const std::int32_t partition : {0, 1}) {
+    std::vector<test::Served::Asked> asked;
+    for (std::int32_t sequence = 0; sequence < 5; ++sequence) {
+      asked.push_back(world.served.begin(
+          World::produce_frame("o", p, sequence, 12, partition, true, world.served.clock().now_ms()).view()));
+    }
+    for (std::int64_t offset = 0; offset < 5; ++offset) {
+      const auto row =
+          World::row_of(world.served.finish(std::move(asked[static_cast<std::size_t>(offset)])), 12);
+      CHECK(row.error_code == kNone);
+      CHECK(row.base_offset == offset);
+    }
+  }
+  CHECK(world.end("o", p, true, 5).error_code == kNone);
+}
+
+TEST_CASE("a batch of a json log that is sent again is answered with its offset") {
+  World world;
+  world.served.restart_with([](net::ServerOptions& options) { options.topic_format = TopicFormat::json; });
+  DeleteTopicsRequest remove;
+  remove.topic_names = {"t"};
+  world.served.ask<DeleteTopicsResponse>(remove, 3);
+  world.served.create_topic("t", 1);
+  const Producer p{9, 0};
+  const auto send = [&](std::int32_t sequence) {
+    return World::row_of(
+        world.served.ask(
+            World::produce_frame("", p, sequence, 9, 0, false, world.served.clock().now_ms()).view()),
+        9);
+  };
+  for (std::int32_t i = 0; i < 7; ++i) CHECK(send(i).base_offset == i);
+  for (std::int32_t i = 2; i < 7; ++i) {
+    CHECK(send(i).error_code == kNone);
+    CHECK(send(i).base_offset == i);
+  }
+  // After a restart the borders are forgotten; the last one is still known, and the others are there once.
+  world.served.restart();
+  CHECK(send(6).base_offset == 6);
+  CHECK(send(5).error_code == kNone);
+  CHECK(send(7).base_offset == 7);
+  CHECK(world.fetch(false).end == 8);
 }
 
 TEST_CASE("a new holder fences the old one and aborts what it had open") {
