@@ -1,10 +1,13 @@
 #include "core/cluster/replica_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/format/checkpoint_file.h"
 #include "core/format/end_marker.h"
+#include "core/log/cut.h"
 #include "core/log/segment_lookup.h"
 #include "core/log/segment_names.h"
 #include "core/log/tail_scan.h"
@@ -29,10 +32,14 @@ std::uint64_t ReplicaLog::open() {
       break;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt_message || !error.position()) throw;
-      // A broker drops everything from the first bad unit on, readable or not (kafka-on-disk.md §9.2).
+      // A broker drops everything from the first bad unit on, readable or not (kafka-on-disk.md §9.2). Where
+      // somebody is told, a copy of it is kept.
+      const std::uint64_t from = *error.position();
       const auto file = fs_.open(error.path(), OpenMode::write);
-      cut += file->size() - *error.position();
-      file->truncate(*error.position());
+      const std::uint64_t bytes = file->size() - from;
+      if (options_.note) keep_copy(error, from, file->size());
+      cut += bytes;
+      file->truncate(from);
       if (options_.sync != SyncPolicy::never) file->sync();
     }
   }
@@ -40,6 +47,17 @@ std::uint64_t ReplicaLog::open() {
   start_ = std::max(options_.start, files.segments.empty() ? log_->log_end() : files.segments.front().base);
   start_ = std::min(start_, log_->log_end());
   return cut;
+}
+
+void ReplicaLog::keep_copy(const Error& damage, std::uint64_t from, std::uint64_t to) {
+  for (const SegmentFile& segment : list_partition(fs_, directory_).segments) {
+    if (segment.log_path != damage.path()) continue;
+    const std::string saved = save_cut(fs_, segment, from, to);
+    options_.note(fmt::format(
+        "{}: damage at byte {}: as a broker's recovery does, all {} bytes from there on are cut, readable "
+        "records too; saved as {}",
+        segment.log_path, from, to - from, base_name(saved)));
+  }
 }
 
 void ReplicaLog::open_partition() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/format/json_record.h"
 #include "core/format/record_decoder.h"
 #include "core/format/topic_format.h"
@@ -112,6 +113,7 @@ class ReplicaLog {
     Offset base;  // of its segment
     std::uint64_t position = 0;
   };
+  void keep_copy(const Error& damage, std::uint64_t from, std::uint64_t to);
   void open_partition();
   std::optional<Place> find_place(Offset from);
   [[nodiscard]] std::optional<Place> next_segment(Offset after) const;

@@ -91,3 +91,22 @@ load common.bash
   tk_is 3 replicate-sim --scenario wrong.scenario
   contains "$stderr" "line 2"
 }
+
+@test "R24: damage in a leader's log is named and kept, the follower stops at the last good batch, other partitions go on" {
+  export TK_DIR=$PWD/c
+  tk cluster init --brokers 2 -q
+  for topic in t u; do tk topics create $topic -p 1 --replicas 2 --format kafka -q; done
+  tk cluster stop 2
+  for record in a b d; do echo $record | tk produce t --acks 1 -q; done
+  echo c | tk produce u --acks 1 -q
+  # The second of three batches of 69 bytes.
+  printf '\377' | dd of=c/broker-1/t-0/$SEGMENT bs=1 seek=135 conv=notrunc status=none
+  cp c/broker-1/t-0/$SEGMENT damaged
+  tk_is 0 cluster start 2
+  contains "$stderr" "$SEGMENT: damage at byte 69"
+  tk_is 0 replicate-sim t-0 --rounds 3 --json
+  equal "$(rows '"\(.broker) \(.leo)"')" "1 1 2 1"
+  cmp <(tail -c +70 damaged) c/broker-1/t-0/$SEGMENT.cut-69
+  tk_is 0 replicate-sim u-0 --rounds 3 --json
+  equal "$(rows '"\(.broker) \(.leo) \(.in_sync)"')" "1 1 true 2 1 true"
+}
