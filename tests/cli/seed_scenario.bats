@@ -66,3 +66,38 @@ cut_everywhere() { # the last stored unit cut to every length from nothing to al
   fifty_records kafka
   cut_everywhere
 }
+
+@test "the whole of it: append and roll, reopen, rebalance, resume, failover" {
+  for format in json kafka; do
+    export TK_DIR=$PWD/whole-$format
+    tk cluster init --brokers 3 -q
+    tk topics create t -p 2 --replicas 3 --format $format -c min.insync.replicas=2 -c segment.bytes=512 -q
+    local from # ten runs for each partition: batches of ten
+    for ((from = 1; from <= 200; from += 10)); do seq $from $((from + 9)) | tk produce t-$((from > 100)) --acks all -q; done
+    # Both partitions have rolled, on every broker, and every command reads them anew.
+    for id in 1 2 3; do for p in 0 1; do [ "$(ls "$TK_DIR"/broker-$id/t-$p/*.log | wc -l)" -gt 1 ]; done; done
+    tk_is 0 consume t -o 90 -p 0
+    equal "$output" "$(seq 91 100)"
+    # Two members share the partitions; what was committed is not read again.
+    tk_is 0 rebalance g --topic t --join a --join b --json
+    equal "$(jq -rs 'map(.partitions | length) | add' <<<"$output")" 2
+    tk rebalance g --leave a --leave b >/dev/null
+    tk_is 0 consume t -g g -n 150
+    equal "$(wc -l <<<"$output")" 150
+    cp <(printf '%s\n' "$output") first
+    tk_is 0 consume t -g g
+    equal "$(sort -n first <(printf '%s\n' "$output"))" "$(seq 1 200)"
+    # The slowest follower has left the ISR; the leader dies; the other takes over with every committed record.
+    tk cluster stop 3
+    echo 201 | tk produce t-0 --acks all -q
+    tk cluster stop 1
+    tk_is 0 failover t-0 --json
+    equal "$(jq -rs 'last | "\(.new_leader) \(.committed_lost) \(.acked_lost.all)"' <<<"$output")" "2 0 0"
+    tk cluster start 3 1
+    tk replicate-sim t-0 --rounds 3 >/dev/null
+    tk_is 0 consume t -p 0
+    equal "$output" "$(seq 1 100; echo 201)"
+    tk_is 0 consume t -g g
+    equal "$output" 201
+  done
+}
