@@ -113,14 +113,15 @@ void Service::administer(std::function<void()> work, std::function<void(const Er
   });
 }
 
-void Service::auto_create(std::vector<std::string> names, const std::string& by, std::function<void()> done) {
+void Service::auto_create(std::vector<std::string> names, const std::string& by, std::function<void()> done,
+                          std::function<bool()> wanted) {
   const auto made = std::make_shared<std::vector<std::string>>();
   administer(
-      [this, names = std::move(names), made] {
+      [this, names = std::move(names), made, wanted = std::move(wanted)] {
         std::int64_t partitions = 0;
         for (const std::string& name : names) {
           // What one request may make (serve.md §1.4); the others are unknown topics.
-          if ((partitions += options_.partitions) > kMostNewPartitions) break;
+          if ((partitions += options_.partitions) > kMostNewPartitions || (wanted && !wanted())) break;
           try {
             NewTopic topic;
             topic.name = name;

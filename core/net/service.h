@@ -51,8 +51,11 @@ class Service {
 
   /// Runs `work` in the admin queue; what it throws goes to `done` on the loop, else nothing.
   void administer(std::function<void()> work, std::function<void(const Error*)> done);
-  /// Makes missing topics as clients' metadata requests do; `done` on the loop, in any case.
-  void auto_create(std::vector<std::string> names, const std::string& by, std::function<void()> done);
+  /// Makes missing topics as clients' metadata requests do; `done` on the loop, in any case. What nobody
+  /// wants any more when its turn comes is not made (`wanted`, for any thread): a client that leaves holds up
+  /// nobody.
+  void auto_create(std::vector<std::string> names, const std::string& by, std::function<void()> done,
+                   std::function<bool()> wanted = {});
 
   /// A warning from any thread.
   void warn(Error error, const PartitionInfo* partition = nullptr);

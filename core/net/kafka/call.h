@@ -2,6 +2,7 @@
 // at once or later, from the loop; they know no socket, so tests drive them without one.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -75,10 +76,10 @@ class Call : public std::enable_shared_from_this<Call> {
     if (error_ == 0) error_ = code;
   }
 
-  /// The connection has gone: nobody waits for the answer.
-  [[nodiscard]] bool gone() const { return gone_; }
+  /// The connection has gone: nobody waits for the answer. For any thread.
+  [[nodiscard]] bool gone() const { return gone_.load(); }
   void set_gone() {
-    gone_ = true;
+    gone_.store(true);
     if (const auto then = std::exchange(on_gone_, {})) then();
   }
   void when_gone(std::function<void()> then) { on_gone_ = std::move(then); }
@@ -107,7 +108,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::int16_t error_ = 0;
   std::int64_t parked_us_ = 0;
   bool ended_ = false;
-  bool gone_ = false;
+  std::atomic<bool> gone_{false};
 };
 
 using CallPtr = std::shared_ptr<Call>;

@@ -181,8 +181,9 @@ void handle_metadata(const CallPtr& call, MetadataRequest request) {
     }
   }
   if (missing.empty()) return answer_metadata(call, request);
-  call->service().auto_create(std::move(missing), "kafka",
-                              [call, request = std::move(request)] { answer_metadata(call, request); });
+  call->service().auto_create(
+      std::move(missing), "kafka", [call, request = std::move(request)] { answer_metadata(call, request); },
+      [call] { return !call->gone(); });
 }
 
 void handle_describe_cluster(const CallPtr& call, DescribeClusterRequest request) {

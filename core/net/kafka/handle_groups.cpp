@@ -179,6 +179,7 @@ void handle_join_group(const CallPtr& call, JoinGroupRequest request) {
       group,
       [&groups, call, waiting, group, id, makes_id, promises, null_name, shared](GroupTurn& turn) {
         GroupState& state = turn.group;
+        if (call->gone()) throw Error(ErrorCode::unknown_member_id, "the client has gone");
         if (promises) {
           require_common_protocol(state, *shared);
           groups.promise(group, id, shared->session_timeout_ms);

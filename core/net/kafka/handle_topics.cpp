@@ -160,8 +160,9 @@ void handle_create_topics(const CallPtr& call, CreateTopicsRequest request) {
   };
   if (request.validate_only || wanted->empty()) return finish(nullptr);
   service.administer(
-      [&service, answer, wanted] {
+      [&service, answer, wanted, call] {
         for (const auto& [index, topic] : *wanted) {
+          if (call->gone()) return;  // nobody waits for the rest
           try {
             service.topics().create(topic);
           } catch (const Error& error) {
