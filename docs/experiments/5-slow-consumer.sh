@@ -58,6 +58,7 @@ row '%-42s %10s %8s %11s' "$cost ms a record, poll interval $interval ms" "done"
 run big 20 0 "batches of 20: 2000 ms"
 claim "the late commit" "$(tail -n 1 refusal | jq -r .error), exit $refused" "UNKNOWN_MEMBER_ID, exit 4"
 claim "expelled because of" "$("$tk" groups events big --json | jq -r 'select(.ev == "expire") | .detail.deadline' | head -n 1)" poll
+claim "the group's history has the refusal" "$("$tk" groups events big --json | jq -r 'select(.ev == "fenced") | "\(.member) \(.detail.error)"')" "slow UNKNOWN_MEMBER_ID"
 claim "done twice" "$duplicates" 20
 run small 5 0 "batches of 5: 500 ms"
 claim "refused, done twice" "$refused $duplicates" "0 0"
