@@ -235,8 +235,12 @@ void ReplicaLog::read(Offset from, std::int64_t max_records, std::size_t max_byt
   Buffer window;
   while (place && from < end()) {
     File& file = segment_file(place->base);
-    std::uint8_t* to = window.room(room);
-    const std::size_t got = file.read_at(place->position, {to, room});
+    // No more memory than the file has bytes: a follower that has nearly all asks often.
+    const std::uint64_t size = file.size();
+    const std::uint64_t left = size - std::min(place->position, size);
+    const auto asked =
+        static_cast<std::size_t>(std::min<std::uint64_t>(room, std::max<std::uint64_t>(left, 1)));
+    const std::size_t got = file.read_at(place->position, {window.room(asked), asked});
     window.commit(got);
     std::size_t at = 0;
     bool full = false;
