@@ -10,6 +10,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/put_text.h"
 #include "core/base/text.h"
+#include "core/base/unquote.h"
 #include "core/format/json_record_layout.h"
 
 namespace tk {
@@ -138,6 +139,10 @@ bool JsonRecordDecoder::own_escaped(const char*& at, const char* end, std::strin
       reinterpret_cast<char*>(unescaped_.room(static_cast<std::size_t>(end - from) + 2 * Chunk16::kSize));
   char* to = begin;
   while (end - from > static_cast<std::ptrdiff_t>(Chunk16::kSize)) {
+    const Unquoted copied = copy_unquoted(from, end, to);
+    from = copied.from;
+    to = copied.to;
+    if (end - from <= static_cast<std::ptrdiff_t>(Chunk16::kSize)) break;
     const Chunk16 chunk = Chunk16::load(from);
     chunk.store(to);
     const std::uint32_t found = chunk.json_quoting();
