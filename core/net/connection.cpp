@@ -106,6 +106,16 @@ void Connection::read() {
   wait_readable();
 }
 
+// Where memory is short for one request, one connection is lost and not the server.
+std::size_t Connection::consume_or_close(ByteView input) {
+  try {
+    return consume(input);
+  } catch (const std::exception&) {
+    close();
+    return 0;
+  }
+}
+
 // True if there may be more at once.
 bool Connection::read_once() {
   const bool direct = !input_.empty();
@@ -123,7 +133,7 @@ bool Connection::read_once() {
   host_.received(count);
   if (direct) input_.commit(count);
   const ByteView all = direct ? input_.view() : ByteView(scratch.data(), count);
-  const std::size_t used = consume(all);
+  const std::size_t used = consume_or_close(all);
   if (closed_) return false;
   if (used == all.size()) {
     input_ = Buffer();
@@ -151,7 +161,7 @@ void Connection::resume() {
   if (!input_.empty() && may_read()) {
     in_read_ = true;
     const auto self = shared_from_this();
-    const std::size_t used = consume(input_.view());
+    const std::size_t used = consume_or_close(input_.view());
     in_read_ = false;
     if (closed_) return;
     std::memmove(input_.data(), input_.data() + used, input_.size() - used);

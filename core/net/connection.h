@@ -85,6 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void wait_readable();
   void read();
   bool read_once();
+  std::size_t consume_or_close(ByteView input);
   void flush();
   [[nodiscard]] bool is_too_slow(std::int64_t now_ms) const;
   [[nodiscard]] bool may_read() const;

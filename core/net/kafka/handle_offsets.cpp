@@ -59,6 +59,26 @@ bool answer_now(const net::Partition& partition, std::int64_t timestamp, bool co
   return timestamp < 0;
 }
 
+/// Searches the logs for what memory does not say. On a worker.
+void search(net::Service& service, const std::vector<Question>& hard, bool committed,
+            ListOffsetsResponse& answer) {
+  for (const Question& question : hard) {
+    Row& row = answer.topics[question.topic].partitions[question.row];
+    const auto failed = net::failure_of([&] {
+      const LogView view = question.partition->known_view();
+      const auto found = question.timestamp == kMaxTimestamp
+                             ? latest_record(service.fs(), view)
+                             : record_at_time(service.fs(), view, question.timestamp);
+      const net::PartitionEdges edges = question.partition->edges();
+      if (!found || found->offset >= (committed ? edges.stable : edges.end)) return;
+      row.offset = found->offset.value();
+      row.timestamp = found->timestamp;
+      row.leader_epoch = epoch_at(*question.partition, found->offset);
+    });
+    if (failed) row.error_code = append_error_of(*failed);
+  }
+}
+
 }  // namespace
 
 void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request) {
@@ -108,21 +128,7 @@ void handle_list_offsets(const CallPtr& call, ListOffsetsRequest request) {
     if (hard.empty()) return call->answer(*answer);
     net::Service& service = call->service();
     service.workers().post([call, answer, hard = std::move(hard), committed, &service] {
-      for (const Question& question : hard) {
-        Row& row = answer->topics[question.topic].partitions[question.row];
-        const auto failed = net::failure_of([&] {
-          const LogView view = question.partition->known_view();
-          const auto found = question.timestamp == kMaxTimestamp
-                                 ? latest_record(service.fs(), view)
-                                 : record_at_time(service.fs(), view, question.timestamp);
-          const net::PartitionEdges edges = question.partition->edges();
-          if (!found || found->offset >= (committed ? edges.stable : edges.end)) return;
-          row.offset = found->offset.value();
-          row.timestamp = found->timestamp;
-          row.leader_epoch = epoch_at(*question.partition, found->offset);
-        });
-        if (failed) row.error_code = append_error_of(*failed);
-      }
+      search(service, hard, committed, *answer);
       service.loop().post([call, answer] { call->answer(*answer); });
     });
   });
