@@ -20,7 +20,7 @@ batch "$n" $((n / 2));                                          show "half a bat
 "$tk" txn begin worker > /dev/null
 batch "$(position)" "$n";                                       show "a new transaction, from the group's offset"
 commit=("$tk" txn commit worker --group work --offset "input-0=$((2 * n))")
-if command -v strace > /dev/null; then
+if strace -o trace true 2> /dev/null; then
   # The group's file is replaced twice: with what is pending before the decision, with what is committed after the markers.
   { strace -f -o trace -P "$TK_DIR/group-work.json.tmp" -e trace=rename -e inject=rename:error=EIO:signal=KILL:when=2 "${commit[@]}"; } 2> /dev/null || crash=$?
   claim "killed between marker and group file: exit" "${crash:-0}" 137
@@ -29,7 +29,7 @@ if command -v strace > /dev/null; then
   say "The next command completes the transaction:"
   "$tk" txn expire -q
 else
-  say "(without strace: no crash here)"
+  say "(strace is missing, or may not trace: no crash here)"
   "${commit[@]}"
 fi
 show "committed once"
