@@ -32,14 +32,16 @@ std::string guess(ByteView bytes) {
 /// How many complaints are told.
 struct Complaints {
   explicit Complaints(net::Service&) {}
-  static constexpr int kMostASecond = 10;
-  std::int64_t second = 0;
+  static constexpr int kMostAtOnce = 20;
+  static constexpr std::int64_t kThenEveryMs = 60000;
   int said = 0;
+  std::int64_t last_ms = 0;
 
   bool may_say(std::int64_t now_ms) {
-    if (second != now_ms / 1000) said = 0;
-    second = now_ms / 1000;
-    return ++said <= kMostASecond;
+    if (said >= kMostAtOnce && now_ms - last_ms < kThenEveryMs) return false;
+    ++said;
+    last_ms = now_ms;
+    return true;
   }
 };
 
