@@ -114,8 +114,37 @@ class Bench:
         yield Row("D1", "dump-log --print-data-log", read("kafka"), f"{tk} dump-log --print-data-log {self.segment['kafka']} > /dev/null", 0.22, 0.30)
         yield self.compaction("M1", "100,000 keys", 100_000, 0.18, 0.30)
         yield self.compaction("M1d", "all keys distinct", None, 0.08, 0.12)
+        yield self.fetch_rounds()
+        # At least 100,000 steps a second: the reference is the time that they may take.
+        yield Row("X1", "simulator, 200 seeds of 500 steps (a second)", "sleep 1", f"{tk} replicate-sim --seeds 1..200 -q", 1.0, 2.0)
         yield Row("S1", "tk --version (/bin/true)", "/bin/true", f"{tk} --version", 1 / 1.6, 1.0, repeat=200)
         yield Row("S2", "consume -o N -n 1 (/bin/true)", "/bin/true", f"{tk} -d {self.path('kafka')} consume t -o {self.count - 12345} -n 1", 1 / 2.0, 1 / 1.2, repeat=200)
+
+    def fetch_rounds(self):
+        """A follower that has nothing takes the leader's whole log over: read, checksums looked at, written as it is."""
+        made, run, copy, rounds = self.path("cluster"), self.path("cluster-run"), self.path("copy"), self.count // 5000
+
+        def prepare():
+            if not os.path.exists(made):
+                self.sh(f"{self.tk} -d {made} cluster init --brokers 2 -q")
+                self.sh(f"{self.tk} -d {made} topics create t --format kafka --replicas 2 -c segment.bytes=2147483647 -q")
+                self.sh(f"{self.tk} -d {made} produce t --acks 1 -q < {self.lines}")
+            shutil.rmtree(run, ignore_errors=True)
+            shutil.copytree(made, run)
+            if os.path.exists(copy):
+                os.remove(copy)
+            os.sync()
+
+        def check():
+            logs = [f"{run}/broker-{broker}/t-0/{0:020d}.log" for broker in (1, 2)]
+            wrong = subprocess.run(["cmp", *logs], capture_output=True).stdout.decode().strip()
+            shutil.rmtree(made)
+            shutil.rmtree(run)
+            return wrong
+
+        return Row(
+            "F1", "a follower's fetch rounds (dd)", f"dd if={made}/broker-1/t-0/{0:020d}.log of={copy} bs=1M status=none conv=fdatasync",
+            f"{self.tk} -d {run} replicate-sim t-0 --only 2 --rounds {rounds} -q", 0.2, 0.4, prepare, check)
 
     def compaction(self, name, what, keys, must, aim):
         """A log whose closed segments are all dirty. The map has room for every key."""
