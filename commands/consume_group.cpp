@@ -103,7 +103,7 @@ class GroupConsumer {
   // Membership.
   void take_in(Membership now);
   void adopt(const Membership& now, const std::optional<Error>& refusal);
-  void add(const TopicPartition& partition);
+  void add(const TopicPartition& partition, const std::optional<GroupState>& group);
   void lose(const PartitionList& partitions, const std::optional<Error>& refusal);
   void rejoin(const Membership& expelled);
   void beat_if_due();
@@ -230,12 +230,16 @@ void GroupConsumer::adopt(const Membership& now, const std::optional<Error>& ref
   settled_ = now.settled;
   group_generation_ = now.group_generation;
   lose(now.lost, refusal);
-  for (const TopicPartition& partition : now.reading)
-    if (!readers_.contains(partition)) add(partition);
+  std::optional<GroupState> group;
+  for (const TopicPartition& partition : now.reading) {
+    if (readers_.contains(partition)) continue;
+    if (!group) group = session_.group();
+    add(partition, group);
+  }
   watch_.reset();
 }
 
-void GroupConsumer::add(const TopicPartition& partition) {
+void GroupConsumer::add(const TopicPartition& partition, const std::optional<GroupState>& group) {
   const PartitionInfo* const info = logs_.find(partition);
   if (info == nullptr) return;  // deleted meanwhile; the group will notice
   const PartitionInfo copy = *info;
@@ -243,7 +247,7 @@ void GroupConsumer::add(const TopicPartition& partition) {
   std::optional<std::int64_t> committed;
   if (options_.offset.kind == OffsetSpec::Kind::stored) {
     const Position position =
-        session_.position(partition, group_.reset, options_.isolation == Isolation::read_committed);
+        session_.position(group, partition, group_.reset, options_.isolation == Isolation::read_committed);
     plan->scope.from = position.offset;
     plan->skip = 0;
     const auto say = [&](std::string_view why) {

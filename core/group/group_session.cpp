@@ -223,9 +223,8 @@ std::vector<CommittedRow> GroupSession::commit(const std::vector<OffsetCommit>& 
   return rows;
 }
 
-Position GroupSession::position(const TopicPartition& partition, const ResetPolicy& policy,
-                                bool read_committed) const {
-  const auto group = store_.read(options_.group);
+Position GroupSession::position(const std::optional<GroupState>& group, const TopicPartition& partition,
+                                const ResetPolicy& policy, bool read_committed) const {
   const CommittedOffset* committed = group ? committed_offset(*group, topics_, partition) : nullptr;
   return position_of(
       {.partition = partition, .policy = policy, .read_committed = read_committed, .now_ms = store_.now_ms()},

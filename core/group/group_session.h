@@ -3,7 +3,7 @@
 //   GroupSession session(groups, topics, {.group = "g", .topics = {"orders"}});
 //   Membership now = session.join();
 //   loop:
-//     for each of now.added:     begin to read it at session.position(...)
+//     for each of now.added:     begin to read it at session.position(session.group(), ...)
 //     read and print some of now.reading; when the output has taken it: session.commit({next offsets to
 //     read}) for each of now.revoking:  read no further, commit what was printed of it; then now =
 //     session.release() for each of now.lost:      read no further; it belongs to others: what was printed
@@ -97,9 +97,11 @@ class GroupSession {
   /// As tk::commit(). A refusal says in its hint what becomes of the records; poll() then tells how the
   /// member stands.
   std::vector<CommittedRow> commit(const std::vector<OffsetCommit>& offsets);
-  /// Where to begin with a partition.
-  [[nodiscard]] Position position(const TopicPartition& partition, const ResetPolicy& policy,
-                                  bool read_committed) const;
+  /// The group as it is now, to ask position() about many partitions.
+  [[nodiscard]] std::optional<GroupState> group() const { return store_.read(options_.group); }
+  /// Where to begin with a partition, by what `group` has committed.
+  [[nodiscard]] Position position(const std::optional<GroupState>& group, const TopicPartition& partition,
+                                  const ResetPolicy& policy, bool read_committed) const;
   /// The end of the process: a member without a name leaves; a static one goes away for a while (consumer
   /// protocol) or just stays, as does one that was named.
   void close();

@@ -72,8 +72,8 @@ TEST_CASE("session: consumer group, a partition is committed and let go before a
   at_b = b.poll();
   CHECK(now(at_b) == "t:2,3 +t:2,3");
   CHECK(at_b.settled);
-  CHECK(b.position({"t", PartitionId(2)}, {}, false).offset == Offset(20));
-  CHECK(b.position({"t", PartitionId(0)}, {}, false).offset == Offset(10));
+  CHECK(b.position(b.group(), {"t", PartitionId(2)}, {}, false).offset == Offset(20));
+  CHECK(b.position(b.group(), {"t", PartitionId(0)}, {}, false).offset == Offset(10));
   a.close();
   CHECK(now(b.poll()) == "t:0,1,2,3 +t:0,1");
   b.close();
@@ -205,7 +205,7 @@ TEST_CASE("session: classic group") {
   const Membership at_b = b.poll();
   CHECK(now(at_b) == "t:2,3 +t:2,3");
   CHECK(at_b.settled);
-  CHECK(a.position({"t", PartitionId(0)}, {}, false).offset == Offset(20));
+  CHECK(a.position(a.group(), {"t", PartitionId(0)}, {}, false).offset == Offset(20));
   a.close();
   CHECK(w.store.read("g")->members.size() == 2);
 }
