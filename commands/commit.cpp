@@ -9,6 +9,7 @@
 #include "commands/open_store.h"
 #include "core/base/json_writer.h"
 #include "core/group/commits.h"
+#include "core/group/group_json.h"
 #include "core/group/membership.h"
 #include "core/io/output.h"
 
@@ -54,16 +55,9 @@ void print(const std::string& group, const std::vector<CommittedRow>& rows, Cont
       append(text, "\n");
       continue;
     }
-    JsonLine(text)
-        .text("group", group)
-        .text("topic", row.partition.topic)
-        .number("partition", row.partition.partition.value())
-        .number("offset", row.offset)
-        .number_or_null("previous", row.previous)
-        .boolean("went_back", row.went_back)
-        .boolean("above_hw", row.above_high_watermark)
-        .boolean("not_owner", row.not_owner)
-        .end();
+    JsonLine line(text);
+    commit_json(line, group, row);
+    line.end();
   }
   if (context.json || !context.quiet) context.out.write({text.data(), text.size()});
   for (const CommittedRow& row : rows) {

@@ -74,12 +74,6 @@ std::string_view dump_kind_name(DumpKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::optional<DumpKind> dump_kind_by_name(std::string_view name) {
-  const auto* const found = std::find(std::begin(kNames) + 1, std::end(kNames), name);
-  if (found == std::end(kNames)) return std::nullopt;
-  return static_cast<DumpKind>(found - std::begin(kNames));
-}
-
 DumpFile dump_kind_of_name(std::string_view name) {
   bool leftover = false;
   for (const std::string_view suffix : {kSwapSuffix, kCleanedSuffix, kDeletedSuffix}) {

@@ -28,7 +28,6 @@ enum class DumpKind : std::uint8_t {
 
 /// The names that --as takes, in the order of the kinds; "" for unknown.
 std::string_view dump_kind_name(DumpKind kind);
-std::optional<DumpKind> dump_kind_by_name(std::string_view name);
 
 /// Kinds whose content is the units of a log.
 constexpr bool holds_units(DumpKind kind) {

@@ -81,27 +81,10 @@ std::string partition_label(const TopicPartition& partition) {
   return partition_directory_name(partition.topic, partition.partition);
 }
 
-std::string partitions_array(const PartitionList& partitions) {
-  std::vector<std::string> names;
-  for (const TopicPartition& partition : partitions) names.push_back(partition_label(partition));
-  return names_array(names);
-}
-
 std::string partitions_text(const PartitionList& partitions) {
   std::vector<std::string> names;
   for (const TopicPartition& partition : partitions) names.push_back(partition_label(partition));
   return names_text(names);
-}
-
-std::string names_array(const std::vector<std::string>& names) {
-  TextBuffer out;
-  out.push_back('[');
-  for (const std::string& name : names) {
-    if (out.size() > 1) out.push_back(',');
-    append_json_string(out, name);
-  }
-  out.push_back(']');
-  return {out.begin(), out.end()};
 }
 
 std::string names_text(const std::vector<std::string>& names) {

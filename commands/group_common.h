@@ -29,10 +29,8 @@ void report_outcome(const GroupStore::Outcome& outcome, const std::string& group
 
 /// "orders-0"
 std::string partition_label(const TopicPartition& partition);
-/// ["orders-0",...] as JSON; and "orders-0,orders-1" or "-" for people.
-std::string partitions_array(const PartitionList& partitions);
+/// "orders-0,orders-1" or "-", for people.
 std::string partitions_text(const PartitionList& partitions);
-std::string names_array(const std::vector<std::string>& names);
 std::string names_text(const std::vector<std::string>& names);
 
 /// What TOPIC, TOPIC-P or Kafka's TOPIC:P,Q names of a store. Throws unknown_topic_or_partition.

@@ -15,6 +15,7 @@
 #include "commands/table.h"
 #include "core/base/json_writer.h"
 #include "core/group/commits.h"
+#include "core/group/group_json.h"
 #include "core/group/group_name.h"
 #include "core/group/lag.h"
 #include "core/io/output.h"
@@ -242,21 +243,9 @@ void print_members(const GroupState& group, Context& context) {
       continue;
     }
     TextBuffer text;
-    JsonLine(text)
-        .text("group", group.group)
-        .text("member", id)
-        .text_or_null("instance",
-                      member.instance ? std::optional<std::string_view>(*member.instance) : std::nullopt)
-        .number("generation", group.generation)
-        .number_or_null("member_epoch", epochs ? std::optional<std::int64_t>(member.epoch) : std::nullopt)
-        .raw("topics", names_array(member.topics))
-        .raw("partitions", partitions_array(member.assignment))
-        .raw("revoking", partitions_array(member.revoking))
-        .number_or_null("session_deadline", member.session_deadline_ms)
-        .number_or_null("poll_deadline", member.poll_deadline_ms)
-        .text("client", member.client)
-        .text("host", member.host)
-        .end();
+    JsonLine line(text);
+    member_json(line, group, id, member);
+    line.end();
     context.out.write({text.data(), text.size()});
   }
   context.out.write(table.text());

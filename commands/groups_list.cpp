@@ -11,18 +11,12 @@
 #include "commands/open_store.h"
 #include "commands/table.h"
 #include "core/base/json_writer.h"
+#include "core/group/group_json.h"
 #include "core/group/group_name.h"
 #include "core/io/output.h"
 
 namespace tk {
 namespace {
-
-std::vector<std::string> topics_of(const GroupState& group) {
-  std::set<std::string> topics;
-  for (std::string& topic : subscribed_topics(group)) topics.insert(std::move(topic));
-  for (const auto& [partition, offset] : group.offsets) topics.insert(partition.topic);
-  return {topics.begin(), topics.end()};
-}
 
 // A group of commits alone has neither.
 std::optional<std::string_view> protocol_of(const GroupState& group, const std::optional<StateNames>& names) {

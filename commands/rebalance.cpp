@@ -13,6 +13,7 @@
 #include "commands/rebalance_options.h"
 #include "commands/table.h"
 #include "core/base/json_writer.h"
+#include "core/group/group_json.h"
 #include "core/group/membership.h"
 #include "core/io/output.h"
 

@@ -13,6 +13,7 @@
 #include "commands/txn_options.h"
 #include "core/base/json_writer.h"
 #include "core/base/text.h"
+#include "core/group/group_json.h"
 #include "core/io/output.h"
 #include "core/store/store_transactions.h"
 

@@ -50,4 +50,14 @@ Json StateJson::parse(std::string_view text, std::int64_t version) const {
       .hint("use the version of tk that wrote it, or a later one");
 }
 
+std::string kept_members(const nlohmann::ordered_json& members) {
+  return members.empty() ? std::string() : members.dump();
+}
+
+void add_kept_members(nlohmann::ordered_json& to, const std::string& kept) {
+  if (kept.empty()) return;
+  const auto members = nlohmann::ordered_json::parse(kept);
+  for (const auto& [name, value] : members.items()) to[name] = value;
+}
+
 }  // namespace tk

@@ -26,4 +26,10 @@ class StateJson {
   std::string hint_;
 };
 
+/// Members that this version does not know, as a text to be written again with the rest; empty if there are
+/// none.
+std::string kept_members(const nlohmann::ordered_json& members);
+/// Appends what kept_members() gave.
+void add_kept_members(nlohmann::ordered_json& to, const std::string& kept);
+
 }  // namespace tk

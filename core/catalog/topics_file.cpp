@@ -37,7 +37,7 @@ class Reader {
         others[name] = value;
       }
     }
-    file.others = text_of(others);
+    file.others = kept_members(others);
     return file;
   }
 
@@ -88,7 +88,7 @@ class Reader {
     entry.id = *id;
     entry.partitions = *partitions;
     entry.format = *format;
-    entry.others = text_of(others);
+    entry.others = kept_members(others);
     return entry;
   }
 
@@ -114,17 +114,8 @@ class Reader {
     return map;
   }
 
-  static std::string text_of(const Json& others) { return others.empty() ? std::string() : others.dump(); }
-
   StateJson state_;
 };
-
-/// Appends the members of a JSON object that parse_topics_file kept.
-void add_others(Json& to, const std::string& others) {
-  if (others.empty()) return;
-  const Json kept = Json::parse(others);
-  for (const auto& [name, value] : kept.items()) to[name] = value;
-}
 
 Json to_json(const TopicEntry& entry) {
   Json json = Json::object();
@@ -134,7 +125,7 @@ Json to_json(const TopicEntry& entry) {
   json["configs"] = Json::object();
   for (const auto& [key, value] : entry.configs) json["configs"][key] = value;
   if (entry.adopted) json["adopted"] = true;
-  add_others(json, entry.others);
+  add_kept_members(json, entry.others);
   return json;
 }
 

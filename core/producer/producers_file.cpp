@@ -56,7 +56,7 @@ class Reader {
         others[name] = value;
       }
     }
-    file.others = text_of(others);
+    file.others = kept_members(others);
     return file;
   }
 
@@ -110,7 +110,7 @@ class Reader {
       }
     });
     if (!has_id) refuse(fmt::format("producer '{}' has no \"producer_id\"", printable(name)));
-    producer.others = text_of(others);
+    producer.others = kept_members(others);
     return producer;
   }
 
@@ -149,7 +149,7 @@ class Reader {
     if (!has_id) refuse(fmt::format("transaction '{}' has no \"producer_id\"", printable(id)));
     if (!has_state) refuse(fmt::format("transaction '{}' has no \"state\" that is known", printable(id)));
     std::ranges::sort(entry.partitions);
-    entry.others = text_of(others);
+    entry.others = kept_members(others);
     return entry;
   }
 
@@ -163,17 +163,8 @@ class Reader {
     return list;
   }
 
-  static std::string text_of(const Json& others) { return others.empty() ? std::string() : others.dump(); }
-
   StateJson state_;
 };
-
-/// Appends the members of a JSON object that the reader kept.
-void add_others(Json& to, const std::string& others) {
-  if (others.empty()) return;
-  const Json kept = Json::parse(others);
-  for (const auto& [name, value] : kept.items()) to[name] = value;
-}
 
 Json to_json(const NamedProducer& producer) {
   Json json = Json::object();
@@ -182,7 +173,7 @@ Json to_json(const NamedProducer& producer) {
   json["partitions"] = Json::object();
   for (const auto& [topic, count] : producer.partitions) json["partitions"][topic] = count;
   for (const auto& [partition, count] : producer.counts) json["counts"][partition_name(partition)] = count;
-  add_others(json, producer.others);
+  add_kept_members(json, producer.others);
   return json;
 }
 
@@ -199,7 +190,7 @@ Json to_json(const TransactionEntry& entry) {
   json["started_ms"] = entry.started_ms;
   if (entry.committed) json["ended"] = *entry.committed ? "commit" : "abort";
   if (entry.previous_epoch) json["previous_epoch"] = *entry.previous_epoch;
-  add_others(json, entry.others);
+  add_kept_members(json, entry.others);
   return json;
 }
 

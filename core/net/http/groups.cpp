@@ -5,6 +5,7 @@
 
 #include "core/base/json_writer.h"
 #include "core/group/commits.h"
+#include "core/group/group_json.h"
 #include "core/group/lag.h"
 #include "core/net/groups.h"
 #include "core/net/http/router.h"
@@ -19,24 +20,6 @@ net::Groups& groups_of(const ExchangePtr& exchange) {
   return exchange->service().part<net::Groups>();
 }
 
-std::string names_json(const std::vector<std::string>& names) {
-  TextBuffer text;
-  text.push_back('[');
-  for (const std::string& name : names) {
-    if (text.size() > 1) text.push_back(',');
-    append_json_string(text, name);
-  }
-  text.push_back(']');
-  return {text.begin(), text.end()};
-}
-
-std::string partition_names(const PartitionList& partitions) {
-  std::vector<std::string> names;
-  for (const TopicPartition& partition : partitions)
-    names.push_back(fmt::format("{}-{}", partition.topic, partition.partition.value()));
-  return names_json(names);
-}
-
 /// Takes the line feed off the row that was written last, so that rows stand in an array.
 void close_row(TextBuffer& text) {
   text.pop_back();
@@ -47,9 +30,6 @@ void open_row(TextBuffer& text) {
 }
 
 void state_row(TextBuffer& text, const GroupState& state) {
-  std::vector<std::string> topics = subscribed_topics(state);
-  for (const auto& [partition, offset] : state.offsets) topics.push_back(partition.topic);
-  sort_and_unite(topics);
   open_row(text);
   const auto protocol = state.had_members ? std::optional(group_protocol_name(state.protocol)) : std::nullopt;
   const auto assignor = state.assignor ? std::optional(assignor_name(*state.assignor)) : std::nullopt;
@@ -60,7 +40,7 @@ void state_row(TextBuffer& text, const GroupState& state) {
       .text_or_null("assignor", assignor)
       .number("generation", state.generation)
       .number("members", static_cast<std::int64_t>(state.members.size()))
-      .raw("topics", names_json(topics))
+      .raw("topics", names_array(topics_of(state)))
       .end();
   close_row(text);
 }
@@ -104,23 +84,10 @@ void offset_row(TextBuffer& text, const GroupState& state, const GroupTopics& to
 }
 
 void member_row(TextBuffer& text, const GroupState& state, const std::string& id, const GroupMember& member) {
-  const bool epochs = state.protocol == GroupProtocol::consumer;
   open_row(text);
-  JsonLine(text)
-      .text("group", state.group)
-      .text("member", id)
-      .text_or_null("instance",
-                    member.instance ? std::optional<std::string_view>(*member.instance) : std::nullopt)
-      .number("generation", state.generation)
-      .number_or_null("member_epoch", epochs ? std::optional<std::int64_t>(member.epoch) : std::nullopt)
-      .raw("topics", names_json(member.topics))
-      .raw("partitions", partition_names(member.assignment))
-      .raw("revoking", partition_names(member.revoking))
-      .number_or_null("session_deadline", member.session_deadline_ms)
-      .number_or_null("poll_deadline", member.poll_deadline_ms)
-      .text("client", member.client)
-      .text("host", member.host)
-      .end();
+  JsonLine line(text);
+  member_json(line, state, id, member);
+  line.end();
   close_row(text);
 }
 
@@ -213,16 +180,9 @@ void put_offsets(const ExchangePtr& exchange, const std::string& group) {
         text.push_back('[');
         for (const CommittedRow& row : *rows) {
           open_row(text);
-          JsonLine(text)
-              .text("group", group)
-              .text("topic", row.partition.topic)
-              .number("partition", row.partition.partition.value())
-              .number("offset", row.offset)
-              .number_or_null("previous", row.previous)
-              .boolean("went_back", row.went_back)
-              .boolean("above_hw", row.above_high_watermark)
-              .boolean("not_owner", row.not_owner)
-              .end();
+          JsonLine line(text);
+          commit_json(line, group, row);
+          line.end();
           close_row(text);
         }
         append(text, "]\n");
