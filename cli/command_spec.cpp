@@ -56,6 +56,10 @@ void CommandSpec::list(const std::string& names, const std::string& value, const
   options_.back().repeatable = true;
 }
 
+void CommandSpec::about(std::string_view paragraph) {
+  paragraphs_.emplace_back(paragraph);
+}
+
 void CommandSpec::example(std::string_view line) {
   examples_.emplace_back(line);
 }

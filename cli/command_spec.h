@@ -73,6 +73,8 @@ class CommandSpec {
       usage_error("'" + text + "' is none of " + joined(choices, ", "));
     });
   }
+  /// A paragraph of what the command does, behind its purpose: whole sentences, ASCII.
+  void about(std::string_view paragraph);
   /// A line of the examples.
   void example(std::string_view line);
   /// What must hold of the options together; called when all are set, in the order added. Throws a usage
@@ -103,6 +105,7 @@ class CommandSpec {
   [[nodiscard]] const std::string& purpose() const { return purpose_; }
   [[nodiscard]] const std::string& usage() const { return usage_; }
   [[nodiscard]] Completes completes() const { return completes_; }
+  [[nodiscard]] const std::vector<std::string>& paragraphs() const { return paragraphs_; }
   [[nodiscard]] const std::vector<std::string>& examples() const { return examples_; }
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   [[nodiscard]] const CLI::App& app() const { return *app_; }
@@ -130,6 +133,7 @@ class CommandSpec {
   bool globals_ = false;
   std::unique_ptr<CLI::App> app_;
   std::vector<Option> options_;
+  std::vector<std::string> paragraphs_;
   std::vector<std::string> examples_;
   std::vector<std::function<void()>> checks_;
   std::function<int(Context&)> run_;

@@ -57,6 +57,7 @@ std::vector<CompletionCommand> describe_commands() {
 
 void bind_completion(CommandSpec& spec) {
   spec.usage("bash|zsh|fish", Completes::shells);
+  spec.about("Prints a script that the shell reads; packages install it where the shell looks by itself.");
   spec.example("source <(tk completion bash)");
   spec.example("tk completion zsh > ~/.zfunc/_tk");
   spec.example("tk completion fish > ~/.config/fish/completions/tk.fish");

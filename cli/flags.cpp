@@ -7,8 +7,8 @@ void add_sync(CommandSpec& spec, SyncMode& sync) {
                         "when data are forced to disk (default: end, exit 0 means on disk)", sync);
 }
 
-void add_configs(CommandSpec& spec, std::vector<ConfigSetting>& configs) {
-  spec.list("-c,--config", "KEY=VALUE", "a topic config, by Kafka's names (repeatable)",
+void add_configs(CommandSpec& spec, std::vector<ConfigSetting>& configs, const std::string& help) {
+  spec.list("-c,--config", "KEY=VALUE", help,
             [&configs](const std::string& text) { configs.push_back(parse_config(text)); });
 }
 

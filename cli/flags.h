@@ -13,7 +13,8 @@ namespace tk::cli {
 /// --sync end|none, for commands that acknowledge nothing before they end.
 void add_sync(CommandSpec& spec, SyncMode& sync);
 /// -c/--config KEY=VALUE.
-void add_configs(CommandSpec& spec, std::vector<ConfigSetting>& configs);
+void add_configs(CommandSpec& spec, std::vector<ConfigSetting>& configs,
+                 const std::string& help = "a topic config, by Kafka's names (repeatable)");
 /// -t/--topic for a command about one topic, which may be an argument instead; the check refuses none, and
 /// more than one. What follows the topic among the arguments goes to `rest`, or is refused if that is null.
 void add_one_topic(CommandSpec& spec, std::string& topic, std::vector<std::string>* rest = nullptr);

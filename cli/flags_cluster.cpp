@@ -23,9 +23,16 @@ void take_brokers(CommandSpec& spec, std::vector<std::int32_t>& to, bool has_con
   for (const std::string& argument : spec.arguments()) to.push_back(broker_id(argument));
 }
 
+void add_partition(CommandSpec& spec, std::string& to) {
+  spec.value("-t,--topic", "TOPIC-P", "the partition, instead of an argument",
+             [&to](const std::string& text) { to = text; });
+}
+
 void take_partition(CommandSpec& spec, std::string& to) {
+  const std::size_t most = spec.count("topic") > 0 ? 0 : 1;
+  if (spec.arguments().size() > most) usage_error("unexpected argument '" + spec.arguments()[most] + "'");
+  if (most == 0) return;
   if (spec.arguments().empty()) usage_error("no partition given: TOPIC-P, as orders-0");
-  if (spec.arguments().size() > 1) usage_error("unexpected argument '" + spec.arguments()[1] + "'");
   to = spec.arguments().front();
 }
 
@@ -51,6 +58,7 @@ void check_replicate_sim(CommandSpec& spec, ReplicateSimOptions& options) {
   const bool seeds = options.first_seed.has_value() || !options.without.empty();
   if (options.scenario || seeds) {
     if (!spec.arguments().empty()) usage_error("unexpected argument '" + spec.arguments().front() + "'");
+    if (spec.count("topic") > 0) usage_error("--topic is for the cluster of the data directory");
   } else {
     take_partition(spec, options.partition);
   }
@@ -62,13 +70,17 @@ void bind_cluster_init(CommandSpec& spec) {
   auto options = std::make_shared<ClusterInitOptions>();
   auto* to = options.get();
   spec.usage("", Completes::nothing);
+  spec.about(
+      "Turns a new or empty data directory into a cluster: a broker's log directory for each broker, and the "
+      "log of the cluster's metadata. All other commands work on it unchanged. Nothing runs between "
+      "commands; the cluster's clock moves only when a command moves it.");
   spec.value("--brokers", "N", "how many brokers (default: 3)",
              [to](const std::string& text) { to->brokers = broker_id(text); });
   spec.value("--controllers", "C", "controllers: a majority of them decides (default: 1)",
              [to](const std::string& text) {
                to->controllers = static_cast<std::int32_t>(parse_number(text, 1, 9));
              });
-  add_configs(spec, to->configs);
+  add_configs(spec, to->configs, "a broker config, by Kafka's names (repeatable)");
   check_no_arguments(spec);
   spec.example("tk -d ./c cluster init --brokers 3 --controllers 3");
   spec.example("tk -d ./c cluster init --brokers 5 -c replica.lag.time.max.ms=10000");
@@ -78,6 +90,7 @@ void bind_cluster_init(CommandSpec& spec) {
 void bind_cluster_status(CommandSpec& spec) {
   auto options = std::make_shared<ClusterStatusOptions>();
   spec.usage("", Completes::nothing);
+  spec.about("Prints a line for each broker and controller, and one for the cluster with its clock.");
   check_no_arguments(spec);
   spec.example("tk -d ./c cluster status");
   spec.example("tk -d ./c cluster status --json");
@@ -88,6 +101,10 @@ void bind_cluster_stop(CommandSpec& spec) {
   auto options = std::make_shared<ClusterStopOptions>();
   auto* to = options.get();
   spec.usage("[B...]", Completes::nothing);
+  spec.about(
+      "The brokers die at once; their files stay, and nobody is told: the controller notices when their "
+      "sessions have run out in cluster time, or in failover. With --controlled they hand over their "
+      "leaderships first.");
   spec.flag("--controlled", "hand over its leaderships first, and flush", to->controlled);
   spec.list("--controller", "C", "stop this controller, too; it dies at once (repeatable)",
             [to](const std::string& text) { to->controllers.push_back(controller_id(text)); });
@@ -105,6 +122,7 @@ void bind_cluster_start(CommandSpec& spec) {
   spec.list("--controller", "C", "start this controller, too (repeatable)",
             [to](const std::string& text) { to->controllers.push_back(controller_id(text)); });
   spec.check([&spec, to] { take_brokers(spec, to->brokers, !to->controllers.empty()); });
+  spec.about("Each broker recovers its logs and registers; it is in an ISR again once it has caught up.");
   spec.example("tk -d ./c cluster start 1");
   spec.example("tk -d ./c cluster start --controller 1");
   spec.example("tk -d ./c cluster start 2 3 && tk -d ./c replicate-sim orders-0 --rounds 3");
@@ -114,6 +132,7 @@ void bind_cluster_start(CommandSpec& spec) {
 void bind_cluster_events(CommandSpec& spec) {
   auto options = std::make_shared<ClusterEventsOptions>();
   spec.usage("", Completes::nothing);
+  spec.about("Prints, oldest first, the elections, changes of ISR, truncations and the like.");
   check_no_arguments(spec);
   spec.example("tk -d ./c cluster events | tail -3");
   spec.example("tk -d ./c cluster events | jq -c '.events[] | select(.ev==\"leader\")'");
@@ -124,7 +143,13 @@ void bind_replicate_sim(CommandSpec& spec) {
   auto options = std::make_shared<ReplicateSimOptions>();
   auto* to = options.get();
   spec.usage("[TOPIC-P]", Completes::topics);
+  spec.about(
+      "With a partition: lets its followers fetch, over the real directories of the cluster, and shows every "
+      "replica. With --scenario: runs a script of steps and expectations. With --seed or --seeds: runs "
+      "random histories with faults in memory and checks after every step that nothing committed was lost; "
+      "exit code 3 if something was.");
   spec.group("On the cluster of the data directory");
+  add_partition(spec, to->partition);
   spec.value("--rounds", "N", "fetch rounds of the followers (default: 1)",
              [to](const std::string& text) { to->rounds = parse_number(text, 0, 1000000); });
   spec.list("--only", "B", "only this follower fetches (repeatable)",
@@ -180,6 +205,11 @@ void bind_failover(CommandSpec& spec) {
   auto options = std::make_shared<FailoverOptions>();
   auto* to = options.get();
   spec.usage("TOPIC-P", Completes::topics);
+  spec.about(
+      "Fences the brokers that are down, with all that follows from it. If that gave the partition a new "
+      "leader, it is done; else one is elected among the in-sync replicas that live. Prints what each "
+      "replica will drop, and how many acknowledged records are missing in the new leader's log.");
+  add_partition(spec, to->partition);
   spec.value("--to", "B", "the broker that is to lead",
              [to](const std::string& text) { to->to = broker_id(text); });
   spec.flag("--unclean", "any live replica rather than none; says what is lost", to->unclean);

@@ -156,6 +156,13 @@ void bind_consume(CommandSpec& spec) {
   auto* to = options.get();
   auto group = std::make_shared<GroupReading>();
   spec.usage("TOPIC[-P]...", Completes::topics);
+  spec.about(
+      "Prints the records from the beginning of each partition to where it ends now; --follow waits for "
+      "more. The output of a topic whose records were lines is those lines again. A damaged batch is named "
+      "on stderr, nothing of it is printed, and the exit code is 3.");
+  spec.about(
+      "With --group it reads as a member of a consumer group: the partitions that the group gives it, from "
+      "where the group left off, committed after the output took them.");
   add_topics(spec, to->topics);
   add_range(spec, to);
   add_selection(spec, to);

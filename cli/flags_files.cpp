@@ -75,6 +75,10 @@ void add_dump_options(CommandSpec& spec, DumpLogOptions* to) {
 void bind_dump_log(CommandSpec& spec) {
   auto options = std::make_shared<DumpLogOptions>();
   spec.usage(kTargets, Completes::topics_or_files);
+  spec.about(
+      "Shows segments, indexes, producer snapshots, checkpoints and state files, of a topic or by path; a "
+      "name with a slash is a path. For Kafka's formats the text is, line for line, what Kafka's own dump "
+      "tool prints. Damage is named, and the exit code is then 3.");
   add_targets(spec, options->targets);
   add_dump_options(spec, options.get());
   spec.example("tk dump-log orders-0 --print-data-log --offsets 100:110");
@@ -88,6 +92,11 @@ void bind_dump_log(CommandSpec& spec) {
 void bind_verify(CommandSpec& spec) {
   auto options = std::make_shared<VerifyOptions>();
   spec.usage(kTargets, Completes::topics_or_files);
+  spec.about(
+      "Reads everything: each checksum, each record inside its batch, the order of offsets, and how indexes, "
+      "snapshots, checkpoints and state files agree with the log. Prints a line for each problem and a "
+      "summary; exit code 3 if records are damaged or a derived file is wrong. Partitions found in more than "
+      "one of the given data directories are compared as replicas, too.");
   add_targets(spec, options->targets);
   spec.flag("--quick", "leave the records inside good batches alone", options->quick);
   spec.example("tk verify -d /var/lib/kafka/data");
@@ -101,6 +110,11 @@ void bind_recover(CommandSpec& spec) {
   auto* to = options.get();
   using Damage = RecoverOptions::Damage;
   spec.usage(kTargets, Completes::topics_or_files);
+  spec.about(
+      "Does what opening a partition after a crash does, and says so: a torn tail is cut, and so is damage "
+      "behind which no whole record begins. Damage before readable records is left alone, exit code 3, "
+      "unless --salvage or --truncate say what is to become of it. What is cut is first saved beside the "
+      "segment, a torn tail excepted.");
   add_targets(spec, to->targets);
   spec.flag("--dry-run", "say what would happen, change nothing", to->dry_run);
   spec.flag("--full", "from the first segment on, not from the last trusted point", to->full);

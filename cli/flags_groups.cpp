@@ -173,6 +173,10 @@ void bind_rebalance(CommandSpec& spec) {
   auto options = std::make_shared<RebalanceOptions>();
   auto* to = options.get();
   spec.usage("GROUP | --preview", Completes::groups);
+  spec.about(
+      "Lets members join a group, leave it, or show that they live. Who reads which partition is found by "
+      "Kafka's assignors, kept in the group's file, and printed for each member. Between two commands a "
+      "member lives only by its deadlines.");
   add_members(spec, to);
   add_protocol(spec, to);
   spec.check([&spec, to] { to->preview ? check_preview(spec) : check_steps(spec, to); });
@@ -187,6 +191,9 @@ void bind_commit(CommandSpec& spec) {
   auto options = std::make_shared<CommitOptions>();
   auto* to = options.get();
   spec.usage("GROUP [TOPIC-P=OFFSET]...", Completes::groups);
+  spec.about(
+      "Stores, for each partition, the offset that is to be read next. In a group with members the commit "
+      "must name a member and the generation it was told; a stale one is refused, exit code 4.");
   spec.value("--member", "M", "the member that commits; a group with members wants one",
              [to](const std::string& text) { to->member = text; });
   spec.value("--generation", "N", "its generation, in a consumer group its epoch",

@@ -84,6 +84,9 @@ void check_reset(const CommandSpec& spec, GroupsResetOptions* to) {
 
 void bind_groups_list(CommandSpec& spec) {
   spec.usage("", Completes::nothing);
+  spec.about(
+      "Prints a line for each group, as it would be at this moment: deadlines that have passed count. "
+      "Nothing is changed.");
   check_no_arguments(spec);
   spec.example("tk groups list");
   spec.example("tk groups list --json | jq -r 'select(.state == \"Empty\") | .group'");
@@ -95,6 +98,10 @@ void bind_groups_describe(CommandSpec& spec) {
   auto options = std::make_shared<GroupsDescribeOptions>();
   auto* to = options.get();
   spec.usage("GROUP", Completes::groups);
+  spec.about(
+      "Prints a line for each partition that is committed or subscribed: the committed offset, the end, the "
+      "lag, and who reads it; or the members, or the state of the group. Deadlines that have passed count; "
+      "nothing is changed.");
   one_group(spec, to->group);
   spec.flag("--offsets", "how far it has read, and the lag (default)", [to] { to->view = View::offsets; });
   spec.flag("--members", "who reads what, and until when", [to] { to->view = View::members; });
@@ -114,6 +121,9 @@ void bind_groups_describe(CommandSpec& spec) {
 void bind_groups_events(CommandSpec& spec) {
   auto options = std::make_shared<GroupsEventsOptions>();
   spec.usage("GROUP", Completes::groups);
+  spec.about(
+      "Prints, oldest first, what the group remembers: joins, expulsions with the deadline that passed, "
+      "commits, resets.");
   one_group(spec, options->group);
   spec.example("tk groups events billing");
   spec.example("tk groups events billing --json | jq 'select(.ev == \"expire\")'");
@@ -123,6 +133,7 @@ void bind_groups_events(CommandSpec& spec) {
 void bind_groups_export(CommandSpec& spec) {
   auto options = std::make_shared<GroupsExportOptions>();
   spec.usage("GROUP", Completes::groups);
+  spec.about("Prints what 'groups reset-offsets --from-file' reads.");
   one_group(spec, options->group);
   spec.example("tk groups export billing > billing.csv");
   spec.example("tk groups export billing --json | jq .offset");
@@ -132,6 +143,8 @@ void bind_groups_export(CommandSpec& spec) {
 void bind_groups_delete(CommandSpec& spec) {
   auto options = std::make_shared<GroupsDeleteOptions>();
   spec.usage("GROUP", Completes::groups);
+  spec.about(
+      "Only a group without members can be deleted. A group file that is damaged is set aside, not removed.");
   one_group(spec, options->group);
   add_dry_run(spec, options->dry_run);
   add_sync(spec, options->sync);
@@ -144,6 +157,9 @@ void bind_groups_delete_offsets(CommandSpec& spec) {
   auto options = std::make_shared<GroupsDeleteOffsetsOptions>();
   auto* to = options.get();
   spec.usage("GROUP", Completes::groups);
+  spec.about(
+      "Forgets what the group has committed of these topics or partitions; a topic to which a member "
+      "subscribes is refused.");
   one_group(spec, to->group);
   add_scope(spec, to->topics);
   add_dry_run(spec, to->dry_run);
@@ -160,6 +176,9 @@ void bind_groups_reset_offsets(CommandSpec& spec) {
   auto options = std::make_shared<GroupsResetOptions>();
   auto* to = options.get();
   spec.usage("GROUP", Completes::groups);
+  spec.about(
+      "Shows where the group would read on, and with --execute puts it there. The group must have no "
+      "members. Offsets outside of the log are moved to its nearest end.");
   one_group(spec, to->group);
   add_scenarios(spec, to);
   spec.group("Of what");

@@ -137,6 +137,14 @@ void bind_produce(CommandSpec& spec) {
   auto options = std::make_shared<ProduceOptions>();
   auto* to = options.get();
   spec.usage("TOPIC [FILE]...", Completes::topic_then_files);
+  spec.about(
+      "Appends a record for each line of stdin, or of the files in order (- is stdin); a topic that is "
+      "missing is made. Exit code 0 means that every record is on disk. A last line without a newline is a "
+      "record, and a carriage return is data.");
+  spec.about(
+      "A line is printed for each partition: the offsets that were taken, and how many records. When it "
+      "fails, the message says how many records are durable; with --producer the same input can then be "
+      "piped again, and each record is appended once.");
   add_one_topic(spec, to->topic, &to->files);
   add_input(spec, to);
   add_record(spec, to);

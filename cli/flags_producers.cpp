@@ -44,6 +44,9 @@ void bind_txn_begin(CommandSpec& spec) {
   auto options = std::make_shared<TxnBeginOptions>();
   auto* to = options.get();
   spec.usage("ID", Completes::nothing);
+  spec.about(
+      "Prints the epoch of the new transaction. One that is open under the same id is aborted first, and "
+      "whoever still holds its epoch is fenced.");
   spec.value("--timeout", "MS", "how long it may be open before others abort it (default: 60000)",
              [to](const std::string& text) { to->timeout_ms = parse_number(text, 1); });
   spec.check([&spec, to] {
@@ -59,6 +62,9 @@ void bind_txn_commit(CommandSpec& spec) {
   auto options = std::make_shared<TxnEndOptions>();
   auto* to = options.get();
   spec.usage("ID[@EPOCH]", Completes::nothing);
+  spec.about(
+      "Writes the markers that make the transaction's records visible to read_committed consumers; the "
+      "offsets given for a group become visible with them, or not at all.");
   spec.value("--group", "G", "a group whose offsets become visible with it",
              [to](const std::string& text) { to->group = text; });
   spec.list("--offset", "TOPIC-P=N", "where that group reads on (repeatable)",
@@ -82,6 +88,8 @@ void bind_txn_abort(CommandSpec& spec) {
   auto options = std::make_shared<TxnEndOptions>();
   auto* to = options.get();
   spec.usage("ID[@EPOCH]", Completes::nothing);
+  spec.about(
+      "Writes the markers that hide the transaction's records from read_committed consumers for good.");
   spec.check([&spec, to] {
     std::string name;
     take_argument(spec, "transactional id", name);
@@ -95,6 +103,9 @@ void bind_txn_abort(CommandSpec& spec) {
 void bind_txn_list(CommandSpec& spec) {
   auto options = std::make_shared<TxnListOptions>();
   spec.usage("", Completes::nothing);
+  spec.about(
+      "Prints the transactions known by an id, then every transaction that is open in a partition, known by "
+      "an id or not.");
   check_no_arguments(spec);
   spec.example("tk txn list");
   spec.example("tk -d /var/lib/kafka/data txn list --json");
@@ -105,6 +116,9 @@ void bind_txn_describe(CommandSpec& spec) {
   auto options = std::make_shared<TxnDescribeOptions>();
   auto* to = options.get();
   spec.usage("ID", Completes::nothing);
+  spec.about(
+      "Prints the state of one transaction: producer, epoch, partitions, groups, and how long it may still "
+      "take.");
   spec.check([&spec, to] { take_argument(spec, "transactional id", to->id); });
   spec.example("tk txn describe copy-1");
   spec.example("tk txn describe copy-1 --json");
@@ -114,6 +128,9 @@ void bind_txn_describe(CommandSpec& spec) {
 void bind_txn_expire(CommandSpec& spec) {
   auto options = std::make_shared<TxnExpireOptions>();
   spec.usage("", Completes::nothing);
+  spec.about(
+      "Aborts what is open for longer than its timeout. The next txn, produce, retain or compact on the "
+      "directory does so, too.");
   check_no_arguments(spec);
   spec.example("tk txn expire");
   spec.example("tk txn expire --at 2026-11-29T10:00:00Z");
@@ -123,6 +140,8 @@ void bind_txn_expire(CommandSpec& spec) {
 void bind_producers_list(CommandSpec& spec) {
   auto options = std::make_shared<ProducersListOptions>();
   spec.usage("", Completes::nothing);
+  spec.about(
+      "Prints, for each named producer, its id and epoch, and for each partition how far it has come.");
   check_no_arguments(spec);
   spec.example("tk producers list");
   spec.example("tk producers list --json");
@@ -133,6 +152,7 @@ void bind_producers_delete(CommandSpec& spec) {
   auto options = std::make_shared<ProducersDeleteOptions>();
   auto* to = options.get();
   spec.usage("NAME", Completes::nothing);
+  spec.about("Afterwards the name begins anew: input under it is appended whatever was appended before.");
   spec.check([&spec, to] { take_argument(spec, "producer", to->name); });
   spec.example("tk producers delete import-2026-11-29");
   spec.example("tk producers list && tk producers delete access-log-1");

@@ -102,6 +102,11 @@ void bind_limits(CommandSpec& spec, ServeOptions* to) {
 void bind_serve(CommandSpec& spec) {
   auto options = std::make_shared<ServeOptions>();
   spec.usage("[TOPIC]...", Completes::topics);
+  spec.about(
+      "Serves topics to any Kafka client, and over HTTP with long polls, until a signal or --idle-exit ends "
+      "it. Holds nothing in memory alone: what was acknowledged with acks=all is on disk (unless --sync "
+      "none), and other commands may work on the directory meanwhile. Names may be patterns; without one all "
+      "topics are served.");
   options->version = std::string(version_text().substr(0, version_text().find('\n')));
   bind_listeners(spec, options.get());
   bind_topics(spec, options.get());

@@ -12,6 +12,11 @@ void bind_topics_create(CommandSpec& spec) {
   auto options = std::make_shared<TopicsCreateOptions>();
   auto* to = options.get();
   spec.usage("NAME", Completes::nothing);
+  spec.about(
+      "Makes the partitions of a topic and enters it, with an id of its own, in the data directory (in a "
+      "cluster: in the metadata log). The format is what --format says, else $TK_FORMAT, else kafka in a "
+      "broker's directory, else json. Names are Kafka's: letters, digits, dots, underscores and dashes, at "
+      "most 249; a.b and a_b cannot both be there.");
   add_one_topic(spec, to->name);
   spec.value("-p,--partitions", "N", "number of partitions (default: 1)",
              [to](const std::string& text) { to->partitions = parse_partition_count(text); });
@@ -32,6 +37,10 @@ void bind_topics_create(CommandSpec& spec) {
 
 void bind_topics_list(CommandSpec& spec) {
   spec.usage("", Completes::nothing);
+  spec.about(
+      "Prints a line for each topic, those that a broker left included; directories that wait for their "
+      "deletion, stray and future ones are listed with that state. Records are counted by offsets: end less "
+      "start, summed over the partitions.");
   check_no_arguments(spec);
   spec.example("tk topics list");
   spec.example("tk topics list --json -d /var/lib/kafka/data");
@@ -41,6 +50,10 @@ void bind_topics_list(CommandSpec& spec) {
 void bind_topics_describe(CommandSpec& spec) {
   auto options = std::make_shared<TopicsDescribeOptions>();
   spec.usage("[NAME]...", Completes::topics);
+  spec.about(
+      "Prints a line for each partition: segments, bytes, offsets, and the times of the first and the last "
+      "record. In a cluster the high watermark is the leader's, and leader, replicas and in-sync replicas "
+      "are shown; elsewhere it is the log end, as everything readable is shown.");
   add_topics(spec, options->names);
   spec.flag("--configs", "show the configs that differ from the defaults", options->configs);
   spec.example("tk topics describe orders");
@@ -53,6 +66,9 @@ void bind_topics_alter(CommandSpec& spec) {
   auto options = std::make_shared<TopicsAlterOptions>();
   auto* to = options.get();
   spec.usage("NAME", Completes::topics);
+  spec.about(
+      "Adds partitions, which are never taken away, and changes the topic's configs. Records that are there "
+      "stay in the partitions where they are.");
   add_one_topic(spec, to->name);
   spec.value("-p,--partitions", "N", "the new number of partitions, not less than now",
              [to](const std::string& text) { to->partitions = parse_partition_count(text); });
@@ -73,6 +89,9 @@ void bind_topics_alter(CommandSpec& spec) {
 void bind_topics_delete(CommandSpec& spec) {
   auto options = std::make_shared<TopicsDeleteOptions>();
   spec.usage("NAME", Completes::topics);
+  spec.about(
+      "Renames each partition to Kafka's form for deleted ones, then removes it. What a crash leaves in "
+      "between, the next delete removes.");
   add_one_topic(spec, options->name);
   spec.flag("--dry-run", "say what would be deleted, delete nothing", options->dry_run);
   add_sync(spec, options->sync);

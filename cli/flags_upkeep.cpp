@@ -36,6 +36,10 @@ void set_time(GetOffsetsOptions& options, const std::string& text, std::int64_t 
 void bind_retain(CommandSpec& spec) {
   auto options = std::make_shared<RetainOptions>();
   spec.usage("[TOPIC[-P]]...", Completes::topics);
+  spec.about(
+      "Deletes whole segments, from the oldest on, that are older or more than the topic's retention.ms and "
+      "retention.bytes allow, or lie below its log start offset. Topics made here keep everything unless "
+      "their configs say otherwise. Prints a line for each segment, with the reason.");
   add_topics(spec, options->names);
   add_configs(spec, options->configs);
   spec.flag("--dry-run", "say what would be deleted, delete nothing", options->dry_run);
@@ -50,6 +54,10 @@ void bind_compact(CommandSpec& spec) {
   auto options = std::make_shared<CompactOptions>();
   auto* to = options.get();
   spec.usage("[TOPIC[-P]]...", Completes::topics);
+  spec.about(
+      "Rewrites the segments of compacted topics so that each key keeps its last record. Tombstones and "
+      "transaction markers go when delete.retention.ms has passed. A topic is left alone until its dirty "
+      "part is large enough, unless --force is given. Producers may go on meanwhile.");
   add_topics(spec, to->names);
   add_configs(spec, to->configs);
   spec.flag("--dry-run", "say what would be freed, change nothing", to->dry_run);
@@ -68,6 +76,9 @@ void bind_delete_records(CommandSpec& spec) {
   auto options = std::make_shared<DeleteRecordsOptions>();
   auto* to = options.get();
   spec.usage("TOPIC-P=OFFSET...", Completes::topics);
+  spec.about(
+      "Moves the start of the log to OFFSET: what lies before it is not read any more, and segments that lie "
+      "before it as a whole are removed. OFFSET -1 is the high watermark.");
   spec.check([to, &spec] {
     for (const std::string& argument : spec.arguments()) to->places.push_back(parse_place(argument));
     if (to->places.empty()) usage_error("name at least one TOPIC-P=OFFSET; OFFSET -1 is the high watermark");
@@ -82,6 +93,9 @@ void bind_get_offsets(CommandSpec& spec) {
   auto options = std::make_shared<GetOffsetsOptions>();
   auto* to = options.get();
   spec.usage("[TOPIC[-P]]...", Completes::topics);
+  spec.about(
+      "Prints topic:partition:offset: where each partition ends, where it begins, or the first record at or "
+      "after a time. Without a topic: all of them.");
   add_topics(spec, to->names);
   spec.value("--time", "TIME",
              "earliest, latest (default), max-timestamp, or a time: first record at or after",

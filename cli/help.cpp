@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -9,6 +11,7 @@
 
 #include "cli/command_table.h"
 #include "cli/globals.h"
+#include "cli/manual.h"
 #include "commands/context.h"
 #include "core/base/text.h"
 #include "core/io/output.h"
@@ -32,6 +35,18 @@ std::string option_groups(const CommandSpec& spec) {
   for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n", at))
     text.erase(at, 1);
   return text;
+}
+
+// Lines of at most 90 characters, broken at blanks.
+void append_wrapped(std::string& text, std::string_view paragraph) {
+  constexpr std::size_t kWidth = 90;
+  while (paragraph.size() > kWidth) {
+    const std::size_t blank = paragraph.rfind(' ', kWidth);
+    const std::size_t end = blank == std::string_view::npos ? paragraph.size() : blank;
+    text += fmt::format("{}\n", paragraph.substr(0, end));
+    paragraph.remove_prefix(std::min(end + 1, paragraph.size()));
+  }
+  text += fmt::format("{}\n", paragraph);
 }
 
 void append_row(std::string& text, const CommandRow& row) {
@@ -82,7 +97,12 @@ std::string command_help(const CommandSpec& spec) {
   std::string text =
       fmt::format("tk {} - {}\n\nUsage: tk {} [OPTION]...", spec.name(), spec.purpose(), spec.name());
   if (!spec.usage().empty()) text += " " + spec.usage();
-  text += "\n" + option_groups(spec) + "\nExamples:\n";
+  text += "\n";
+  for (const std::string& paragraph : spec.paragraphs()) {
+    text += "\n";
+    append_wrapped(text, paragraph);
+  }
+  text += option_groups(spec) + "\nExamples:\n";
   for (const std::string& example : spec.examples()) text += fmt::format("  {}\n", example);
   return text;
 }
@@ -90,18 +110,20 @@ std::string command_help(const CommandSpec& spec) {
 std::string help_for(const std::string& name) {
   if (name.empty()) return overview_help();
   if (is_command_prefix(name)) return prefix_help(name);
-  const CommandRow* row = find_command(name);
-  if (row == nullptr) {
-    const auto blank = name.find(' ');
-    const std::string first = name.substr(0, blank);
-    if (blank == std::string::npos || !is_command_prefix(first)) unknown_command("", first);
-    unknown_command(first, name.substr(blank + 1));
-  }
-  CommandSpec spec(row->name, row->purpose);
-  row->bind(spec);
+  const CommandRow& row = command_named(name);
+  CommandSpec spec(row.name, row.purpose);
+  row.bind(spec);
   GlobalOptions globals;
   bind_globals(spec, globals);
   return command_help(spec);
+}
+
+const CommandRow& command_named(const std::string& name) {
+  if (const CommandRow* row = find_command(name)) return *row;
+  const auto blank = name.find(' ');
+  const std::string first = name.substr(0, blank);
+  if (blank == std::string::npos || !is_command_prefix(first)) unknown_command("", first);
+  unknown_command(first, name.substr(blank + 1));
 }
 
 void unknown_command(std::string_view prefix, const std::string& word) {
@@ -114,13 +136,17 @@ void unknown_command(std::string_view prefix, const std::string& word) {
 
 void bind_help(CommandSpec& spec) {
   auto text = std::make_shared<std::string>();
+  auto man = std::make_shared<bool>(false);
   spec.usage("[COMMAND]", Completes::nothing);
+  spec.about("Shows what 'tk COMMAND --help' shows; with --man as a manual page.");
+  spec.flag("--man", "print a manual page for man; of no command: which pages there are", *man);
   spec.example("tk help");
   spec.example("tk help topics create");
-  spec.check([&spec, text] {
+  spec.example("tk help --man consume | man -l -");
+  spec.check([&spec, text, man] {
     std::string name;
     for (const std::string& word : spec.arguments()) name += (name.empty() ? "" : " ") + word;
-    *text = help_for(name);
+    *text = *man ? manual_page(name) : help_for(name);
   });
   spec.run([text](Context& context) {
     context.out.write(*text);

@@ -5,6 +5,8 @@
 #include <array>
 #include <system_error>
 
+#include "core/base/error_codes.h"
+
 namespace tk {
 namespace {
 
@@ -80,6 +82,14 @@ static_assert([] {
 std::string_view code_name(ErrorCode code) {
   return row(code).name;
 }
+std::vector<std::string_view> code_names(int exit) {
+  std::vector<std::string_view> names;
+  for (const CodeRow& each : kCodes) {
+    if (each.exit == exit) names.push_back(each.name);
+  }
+  return names;
+}
+
 int exit_code(ErrorCode code) {
   return row(code).exit;
 }

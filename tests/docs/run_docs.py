@@ -200,8 +200,7 @@ class Help:
         self.options = {"": set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", top))}
         self.commands = re.findall(r"^  ([a-z][a-z-]*(?: [a-z][a-z-]*)?) {2,}\S", top, re.M)
         for command in self.commands:
-            if command != "help":
-                self.options[command] = set(re.findall(r"(?<![\w-])--?[a-zA-Z0-9][\w-]*", self.text(*command.split())))
+            self.options[command] = set(re.findall(r"(?<![\w-])--?[a-zA-Z0-9][\w-]*", self.text(*command.split())))
         self.all_options = set().union(*self.options.values())
         self.families = {command.split()[0] for command in self.commands if " " in command}
 
