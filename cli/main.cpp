@@ -57,7 +57,7 @@ void set_up_signals() {
 int print_version() {
   if (tk::cli::write_fully(STDOUT_FILENO, tk::cli::version_text()) || errno == EPIPE) return 0;
   const std::string message =
-      std::string("tk: error: cannot write to stdout: ") + std::strerror(errno) + "\n";
+      std::string("tk: error: cannot write to standard output: ") + std::strerror(errno) + "\n";
   (void)tk::cli::write_fully(STDERR_FILENO, message);
   return 1;
 }

@@ -117,7 +117,8 @@ class Failover {
       throw Error(ErrorCode::eligible_leaders_not_available, fmt::format("broker {} is down", id))
           .at(cluster_.broker_directory(id));
     }
-    if (!options_.unclean && !holds(state.isr, id) && !holds(state.elr, id)) refuse_candidate(id);
+    if (!options_.unclean && !holds(state.isr, id) && !holds(state.elr, id))
+      refuse_candidate(id, fmt::format("broker {} is no in-sync replica of {}", id, partition_));
   }
 
   [[nodiscard]] ElectionKind kind() const {
@@ -234,13 +235,13 @@ class Failover {
     context_.out.write({text.data(), text.size()});
   }
 
-  [[noreturn]] void refuse_candidate(BrokerId id) {
+  [[noreturn]] void refuse_candidate(BrokerId id, const std::string& why) {
     const FailoverLoss loss = loss_of(cluster_, partition_, id, before_.at(partition_).committed);
     throw Error(ErrorCode::eligible_leaders_not_available,
-                fmt::format("no in-sync replica of {} is alive; with --unclean broker {} would lead, and "
+                fmt::format("{}; with --unclean broker {} would lead, and "
                             "lose {} committed record{} (acknowledged: acks=all {}, "
                             "acks=1 {}, acks=0 {})",
-                            partition_, id, loss.committed_lost, loss.committed_lost == 1 ? "" : "s",
+                            why, id, loss.committed_lost, loss.committed_lost == 1 ? "" : "s",
                             loss.acked_lost[2], loss.acked_lost[1], loss.acked_lost[0]))
         .at(cluster_.directory())
         .hint("start a member of the ISR with 'tk cluster start B', or accept the loss with --unclean");
@@ -248,7 +249,8 @@ class Failover {
 
   [[noreturn]] void refuse() {
     for (const BrokerId id : cluster_.partition(partition_).replicas) {
-      if (alive(id) && id != cluster_.partition(partition_).leader) refuse_candidate(id);
+      if (alive(id) && id != cluster_.partition(partition_).leader)
+        refuse_candidate(id, fmt::format("no in-sync replica of {} is alive", partition_));
     }
     throw Error(ErrorCode::eligible_leaders_not_available,
                 fmt::format("no other replica of {} is alive", partition_))

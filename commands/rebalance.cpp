@@ -210,6 +210,12 @@ void Rebalance::run() {
 
 int run_rebalance(const RebalanceOptions& options, Context& context) {
   if (options.preview) return run_rebalance_preview(options, context);
+  // Only who joins may make a directory: by name, or with the first heartbeat of the consumer protocol.
+  const bool joins = std::ranges::any_of(options.steps, [&](const RebalanceStep& step) {
+    return step.kind == RebalanceStep::Kind::join ||
+           (step.kind == RebalanceStep::Kind::heartbeat && options.epoch.has_value());
+  });
+  if (!joins) static_cast<void>(Store::open(context.fs, context.directory, {}));
   const Store store = open_store_for_writing(context);
   Rebalance(options, store, context).run();
   return context.diagnostics.exit_code();

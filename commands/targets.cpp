@@ -10,6 +10,7 @@
 #include "commands/diagnostics.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/catalog/nearest_topic.h"
 #include "core/catalog/topic_name.h"
 #include "core/io/file_system.h"
 #include "core/log/segment_names.h"
@@ -66,7 +67,8 @@ class Resolver {
   void add_data_directory() {
     const auto found = context_.fs.stat(context_.directory);
     if (!found || !found->is_directory) {
-      throw Error(ErrorCode::storage_error, "no such data directory")
+      throw Error(ErrorCode::storage_error,
+                  found ? "the data directory is a file" : "there is no such data directory")
           .at(context_.directory)
           .hint("name one with --dir or TK_DIR, or give the path of a log");
     }
@@ -113,7 +115,7 @@ class Resolver {
       topics.insert(live_partition(base_name(directory))->topic);
     }
     Error error(ErrorCode::unknown_topic_or_partition, fmt::format("{}: '{}'", what, name));
-    const auto nearest = nearest_name(name, {topics.begin(), topics.end()});
+    const auto nearest = nearest_topic(name, {topics.begin(), topics.end()});
     if (!nearest) return std::move(error).at(context_.directory);
     return std::move(error).at(context_.directory).hint(fmt::format("did you mean '{}'?", *nearest));
   }

@@ -14,6 +14,8 @@ namespace {
 /// The one writing server of a directory holds byte 0 of this file.
 std::unique_ptr<LockFile> lock_serve(FileSystem& fs, const std::string& directory) {
   fs.make_directories(directory);
+  // A live broker's directory gets no file of ours.
+  static_cast<void>(lock_directory_shared(fs, directory));
   const std::string path = join_path(directory, kServeLockFile);
   auto lock = fs.open_lock(path);
   if (lock->try_lock(LockKind::exclusive, 0, 1)) return lock;

@@ -27,15 +27,24 @@ void Coordinator::write(const Session& session) {
 
 namespace {
 
-Error not_open(const std::string& id, const TransactionEntry* entry, const std::string& path) {
-  std::string message = fmt::format("there is no transaction '{}'", printable(id));
-  if (entry != nullptr) {
-    message = fmt::format("transaction '{}' is not open{}", printable(id),
-                          !entry->committed   ? ""
-                          : *entry->committed ? ": the last one was committed"
-                                              : ": the last one was aborted, or ran out of time");
-  }
-  return Error(ErrorCode::invalid_txn_state, std::move(message))
+Error not_there(const std::string& id,
+                const std::map<std::string, TransactionEntry, std::less<>>& transactions,
+                const std::string& path) {
+  std::vector<std::string> ids;
+  for (const auto& [known, entry] : transactions) ids.push_back(known);
+  const auto nearest = nearest_name(id, ids);
+  return Error(ErrorCode::invalid_txn_state, fmt::format("there is no transaction '{}'", printable(id)))
+      .at(path)
+      .hint(nearest ? fmt::format("did you mean '{}'?", printable(*nearest))
+                    : fmt::format("begin one: tk txn begin {}", printable(id)));
+}
+
+Error not_open(const std::string& id, const TransactionEntry& entry, const std::string& path) {
+  return Error(ErrorCode::invalid_txn_state,
+               fmt::format("transaction '{}' is not open{}", printable(id),
+                           !entry.committed   ? ""
+                           : *entry.committed ? ": the last one was committed"
+                                              : ": the last one was aborted, or ran out of time"))
       .at(path)
       .hint(fmt::format("begin one: tk txn begin {}", printable(id)));
 }
@@ -56,13 +65,13 @@ TransactionEntry& Coordinator::require_open(Session& session, const std::string&
                                             std::optional<std::int16_t> epoch) {
   const std::string path = join_path(directory_, kProducersFile);
   const auto at = session.file.transactions.find(id);
-  if (at == session.file.transactions.end()) throw not_open(id, nullptr, path);
+  if (at == session.file.transactions.end()) throw not_there(id, session.file.transactions, path);
   TransactionEntry& entry = at->second;
   const bool is_open = entry.state == TransactionState::ongoing;
   // The one that ended last had one epoch less: whoever held it is too late rather than fenced.
   const bool ended = epoch && !is_open && *epoch + 1 == entry.epoch;
   if (epoch && *epoch != entry.epoch && !ended) throw fenced(id, *epoch, entry.epoch, path);
-  if (!is_open) throw not_open(id, &entry, path);
+  if (!is_open) throw not_open(id, entry, path);
   return entry;
 }
 
@@ -218,7 +227,7 @@ void require_open_transaction(FileSystem& fs, const std::string& directory, cons
   const std::string path = join_path(directory, kProducersFile);
   const auto file = read_producers_file(fs, directory);
   const auto at = file ? file->transactions.find(id) : decltype(file->transactions.find("")){};
-  if (!file || at == file->transactions.end()) throw not_open(id, nullptr, path);
+  if (!file || at == file->transactions.end()) throw not_there(id, {}, path);
   const TransactionEntry& entry = at->second;
   if (entry.state == TransactionState::ongoing && entry.epoch == epoch) return;
   throw fenced(id, epoch, entry.epoch, path);

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/catalog/log_directory.h"
+#include "core/catalog/nearest_topic.h"
 #include "core/cluster/cluster.h"
 #include "core/io/turn_lock.h"
 #include "core/store/topic_probe.h"
@@ -225,7 +226,7 @@ Error Store::unknown_topic(std::string_view name) const {
   }
   std::vector<std::string> names;
   for (const TopicInfo& topic : live_.topics) names.push_back(topic.name);
-  if (const auto nearest = nearest_name(name, names)) {
+  if (const auto nearest = nearest_topic(name, names)) {
     return std::move(error).hint(fmt::format("did you mean '{}'?", *nearest));
   }
   return error;

@@ -167,9 +167,10 @@ DeletedRecords delete_records(Store& store, const TopicInfo& topic, const Partit
   LogView after = view;
   after.log_start = result.to;
   result.segments_deleted = static_cast<std::int64_t>(plan_retention(fs, after, rules).going());
-  if (dry_run || result.to == result.from) return result;
-  // The offset first: segments that are gone must not come back as a gap at the start of the log.
-  store.raise_checkpoint(kLogStartFile, partition, result.to);
+  if (dry_run) return result;
+  // The offset first: segments that are gone must not come back as a gap at the start of the log. If it is
+  // there already, a run that was stopped behind this point may have left segments.
+  if (result.to > result.from) store.raise_checkpoint(kLogStartFile, partition, result.to);
   if (result.segments_deleted == 0) return result;
   BothRights rights(store, topic, partition);
   const LogView now = store.view(partition);
