@@ -68,6 +68,7 @@ endforeach()
 file(WRITE ${OUT}/lintian "# Static on purpose: it must run on the host of a broken broker, whatever that has.
 ${PACKAGE}: statically-linked-binary [usr/bin/tk]
 # Made from the source by whoever uses it, not for Debian's archive: there is no address to write to, and no bug to close.
-${PACKAGE}: bogus-mail-host*
-${PACKAGE}: initial-upload-closes-no-bugs*
+${PACKAGE}: bogus-mail-host *
+${PACKAGE}: bogus-mail-host-in-debian-changelog *
+${PACKAGE}: initial-upload-closes-no-bugs *
 ")

@@ -12,6 +12,7 @@ setup_file() {
 setup() {
   cd "$BATS_FILE_TMPDIR" || return 1
   [ -d tree ] || skip "$TK lies in no build directory"
+  ! grep -q '^TK_PACKAGED:BOOL=ON' "$(dirname "$TK")/CMakeCache.txt" || skip "a build for packages: other places, compressed pages"
   installed=$BATS_FILE_TMPDIR/tree/usr/local
 }
 
