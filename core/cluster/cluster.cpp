@@ -250,9 +250,14 @@ PartitionReplica::Appended Cluster::append(std::string_view partition_name, cons
                                            AckLevel level, BrokerId to) {
   const BrokerId target = to != kNoBroker ? to : partition(std::string(partition_name)).leader;
   if (target == kNoBroker || !broker(target).up) return {ReplicaError::not_leader_or_follower};
-  PartitionReplica* leader = replica(target, partition_name);
-  if (leader == nullptr) return {ReplicaError::not_leader_or_follower};
-  const PartitionReplica::Appended appended = leader->append(record, level);
+  PartitionReplica::Appended appended{ReplicaError::not_leader_or_follower};
+  PartitionReplica* leader = nullptr;
+  const bool written = on_disk_of(broker(target), [&] {
+    leader = replica(target, partition_name);
+    if (leader != nullptr) appended = leader->append(record, level);
+  });
+  if (!written) return {ReplicaError::storage_error};
+  if (leader == nullptr) return appended;
   if (appended.error == ReplicaError::none && !appended.duplicate) {
     event({.kind = "append",
            .broker = target,
@@ -274,9 +279,12 @@ PartitionReplica::Appended Cluster::append_marker(std::string_view partition_nam
                                                   BrokerId to) {
   const BrokerId target = to != kNoBroker ? to : partition(std::string(partition_name)).leader;
   if (target == kNoBroker || !broker(target).up) return {ReplicaError::not_leader_or_follower};
-  PartitionReplica* leader = replica(target, partition_name);
-  if (leader == nullptr) return {ReplicaError::not_leader_or_follower};
-  return leader->append_marker(marker);
+  PartitionReplica::Appended appended{ReplicaError::not_leader_or_follower};
+  const bool written = on_disk_of(broker(target), [&] {
+    PartitionReplica* leader = replica(target, partition_name);
+    if (leader != nullptr) appended = leader->append_marker(marker);
+  });
+  return written ? appended : PartitionReplica::Appended{ReplicaError::storage_error};
 }
 
 void Cluster::answered(PartitionReplica& leader, AckLevel level, Offset first, Offset last, LeaderEpoch epoch,
@@ -323,7 +331,9 @@ std::string Cluster::take_reply(FetchReply& reply, std::string_view partition_na
            .from = reply.end.epoch.value(),
            .to = reply.end.offset.value()});
   }
-  std::string said = follower->take(reply);
+  std::string said;
+  if (!on_disk_of(of, [&] { said = follower->take(reply); }))
+    return std::string(replica_error_name(ReplicaError::storage_error));
   if (!reply.units.units.empty()) {
     event({.kind = "fetch",
            .broker = of.id,
@@ -417,8 +427,10 @@ void Cluster::learn(Broker& of, const std::string& partition_name, const Partiti
   const auto slot = of.slots.find(partition_name);
   if (slot == of.slots.end() || state.partition_epoch < slot->second.replica->memory().partition_epoch)
     return;
-  open_slot(of, slot->second);
-  slot->second.replica->learn(state);
+  on_disk_of(of, [&] {
+    open_slot(of, slot->second);
+    slot->second.replica->learn(state);
+  });
 }
 
 void Cluster::learn(BrokerId id) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/cluster/accounting.h"
 #include "core/cluster/controller.h"
 #include "core/cluster/replica.h"
@@ -97,6 +98,9 @@ class Cluster final : public ReplicaHost {
     /// What needs a decision lets cluster time pass till the controllers have a leader again, if a majority
     /// is up. Otherwise it throws leader_not_available at once.
     bool waits_for_controllers = false;
+    /// Each broker has a disk of its own, and dies when it cannot write to it. Otherwise the error is thrown:
+    /// where all brokers are directories of one file system, it is the command that fails.
+    bool own_disks = false;
     /// Ids of topics and incarnations come from here; nothing: from the system's randomness.
     std::function<Uuid()> new_id;
   };
@@ -171,6 +175,9 @@ class Cluster final : public ReplicaHost {
   ElectionOutcome elect(const std::string& partition, ElectionKind kind, BrokerId wanted = kNoBroker);
   /// A rebuilt log: the replica leaves the ISR, loses its log, and starts anew from the leader.
   void rebuild(BrokerId id, std::string_view partition);
+  /// Reads the replica's whole log. Where it is damaged another replica leads, this one leaves ISR and ELR,
+  /// and is built anew from the leader; with no other that may lead nothing is done. Says what it found.
+  std::string scrub(BrokerId id, std::string_view partition);
   void propagate(bool on);
   [[nodiscard]] bool propagates() const { return propagate_; }
   /// The controller's state of every partition reaches the broker.
@@ -180,7 +187,8 @@ class Cluster final : public ReplicaHost {
   /// Dies at once, as by kill -9 (`clean`: with its logs flushed and the mark written); `loss` is what its
   /// disk forgets.
   void kill(BrokerId id, bool clean, DiskLoss loss = {});
-  void start(BrokerId id);
+  /// False if its disk is full: it stays down.
+  bool start(BrokerId id);
   /// A restart that the controller does not see.
   void bounce(BrokerId id);
   /// Controlled shutdown.
@@ -234,6 +242,11 @@ class Cluster final : public ReplicaHost {
   void refresh_settings();
   void learn(Broker& broker, const std::string& partition, const PartitionRegistration& state);
   void end_process(Broker& broker);
+  void give_up_seats(BrokerId id, std::string_view partition);
+  /// Runs what uses the broker's disk; false if the disk failed, and with it the broker.
+  template <class Use>
+  bool on_disk_of(Broker& broker, Use&& use);
+  void disk_failed(Broker& broker, const Error& error);
   [[nodiscard]] Uuid new_id() const;
   void load_cluster_file();
   void load_broker(Broker& broker);
@@ -256,6 +269,21 @@ class Cluster final : public ReplicaHost {
   std::int64_t now_ = 0;
   bool propagate_ = true;
 };
+
+template <class Use>
+bool Cluster::on_disk_of(Broker& broker, Use&& use) {
+  try {
+    use();
+    return true;
+  } catch (const Error& error) {
+    // A log that is damaged where it must be cut is as good as none.
+    const bool of_disk =
+        error.code() == ErrorCode::storage_error || error.code() == ErrorCode::corrupt_message;
+    if (!options_.own_disks || !of_disk) throw;
+    disk_failed(broker, error);
+    return false;
+  }
+}
 
 inline constexpr std::string_view kClusterFile = "tk-cluster.json";
 inline constexpr std::string_view kClusterLockFile = "tk-cluster.lock";

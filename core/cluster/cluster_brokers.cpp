@@ -19,20 +19,31 @@ void Cluster::end_process(Broker& of) {
   }
 }
 
+void Cluster::disk_failed(Broker& of, const Error& error) {
+  of.clean_stop = false;
+  event({.kind = "kill", .broker = of.id, .detail = error.message()});
+  end_process(of);
+}
+
 void Cluster::kill(BrokerId id, bool clean, DiskLoss loss) {
   Broker& of = broker(id);
   if (!of.up) return;
+  if (clean) {
+    const bool flushed = on_disk_of(of, [&] {
+      for (auto& [name, slot] : of.slots) {
+        open_slot(of, slot);
+        slot.checkpointed_hw = slot.replica->high_watermark();
+        slot.durable = slot.replica->log().end();
+        slot.replica->log().close();
+      }
+    });
+    if (!flushed) return;
+  }
   of.clean_stop = clean;
   for (auto& [name, slot] : of.slots) {
-    PartitionReplica& replica = *slot.replica;
+    if (clean) break;
     open_slot(of, slot);
-    ReplicaLog& log = replica.log();
-    if (clean) {
-      slot.checkpointed_hw = replica.high_watermark();
-      slot.durable = log.end();
-      log.close();
-      continue;
-    }
+    ReplicaLog& log = slot.replica->log();
     const Offset end = log.end();
     if (loss.what == DiskLoss::What::records) log.truncate(std::max(slot.durable, end - loss.count));
     if (loss.what == DiskLoss::What::unsynced) log.truncate(slot.durable);
@@ -46,7 +57,7 @@ void Cluster::kill(BrokerId id, bool clean, DiskLoss loss) {
   end_process(of);
 }
 
-void Cluster::start(BrokerId id) {
+bool Cluster::start(BrokerId id) {
   Broker& of = broker(id);
   if (of.up)
     throw Error(ErrorCode::broker_not_available, fmt::format("broker {} is up already", id))
@@ -55,16 +66,20 @@ void Cluster::start(BrokerId id) {
   const bool clean = of.clean_stop;
   of.up = true;
   of.heartbeat_ms = now_;
-  for (auto& [name, slot] : of.slots) {
-    PartitionReplica& replica = *slot.replica;
-    replica.log().set_recovery_point(slot.durable);
-    if (!rules().tail_check && fs_.stat(replica.log().directory())) replica.log().take_torn_tail_for_whole();
-    open_slot(of, slot);
-    const std::int64_t end = replica.log().end().value();
-    replica.settle_high_watermark(slot.checkpointed_hw);
-    slot.durable = std::min(slot.durable, replica.log().end());
-    event({.kind = "recover", .broker = id, .partition = name, .to = end});
-  }
+  const bool recovered = on_disk_of(of, [&] {
+    for (auto& [name, slot] : of.slots) {
+      PartitionReplica& replica = *slot.replica;
+      replica.log().set_recovery_point(slot.durable);
+      if (!rules().tail_check && fs_.stat(replica.log().directory()))
+        replica.log().take_torn_tail_for_whole();
+      open_slot(of, slot);
+      const std::int64_t end = replica.log().end().value();
+      replica.settle_high_watermark(slot.checkpointed_hw);
+      slot.durable = std::min(slot.durable, replica.log().end());
+      event({.kind = "recover", .broker = id, .partition = name, .to = end});
+    }
+  });
+  if (!recovered) return false;
   event({.kind = "start", .broker = id, .detail = clean ? "clean" : ""});
   of.up = false;  // it hears nothing before it is registered
   controller_.register_broker(id, new_id(), of.directory_id, clean);
@@ -73,6 +88,7 @@ void Cluster::start(BrokerId id) {
   of.clean_stop = false;
   controller_.unfence(id);
   learn(id);
+  return of.up;
 }
 
 void Cluster::bounce(BrokerId id) {
@@ -107,25 +123,34 @@ void Cluster::checkpoint() {
 void Cluster::flush(BrokerId id) {
   Broker& of = broker(id);
   if (!of.up) return;
-  for (auto& [name, slot] : of.slots) {
-    open_slot(of, slot);
-    slot.replica->log().force();
-    slot.durable = slot.replica->log().end();
-  }
-  event({.kind = "flush", .broker = id});
+  const bool forced = on_disk_of(of, [&] {
+    for (auto& [name, slot] : of.slots) {
+      open_slot(of, slot);
+      slot.replica->log().force();
+      slot.durable = slot.replica->log().end();
+    }
+  });
+  if (forced) event({.kind = "flush", .broker = id});
 }
 
 void Cluster::retain(std::string_view partition_name, Offset start) {
   for (auto& [id, of] : brokers_) {
     const auto slot = of.slots.find(partition_name);
     if (!of.up || slot == of.slots.end()) continue;
-    open_slot(of, slot->second);
-    slot->second.replica->log().start_at(start);
+    on_disk_of(of, [&] {
+      open_slot(of, slot->second);
+      slot->second.replica->log().start_at(start);
+    });
   }
 }
 
-void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
+// As with a log directory that failed: the replica may have lost anything, and leads no more if another can.
+void Cluster::give_up_seats(BrokerId id, std::string_view partition_name) {
   const TopicPartition name = split_topic_partition(partition_name);
+  controller_.fail_replica(name.topic, name.partition.value(), id);
+}
+
+void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
   PartitionReplica* leader = true_leader(partition_name);
   PartitionReplica* rotten = replica(id, partition_name);
   if (leader == nullptr || rotten == nullptr || leader == rotten) {
@@ -133,14 +158,32 @@ void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
         .at(broker_directory(id));
   }
   need_controller();
-  BrokerIds isr = leader->memory().isr;
-  std::erase(isr, id);
-  controller_.alter_partition(name.topic, name.partition.value(), leader->broker(),
-                              leader->memory().leader_epoch, leader->memory().partition_epoch, isr);
-  rotten->log().restart_at(leader->log().start());
-  ReplicaSlot& slot = broker(id).slots.find(partition_name)->second;
-  slot.checkpointed_hw = slot.durable = leader->log().start();
-  rotten->settle_high_watermark(leader->log().start());
+  give_up_seats(id, partition_name);
+  const Offset start = leader->log().start();
+  on_disk_of(broker(id), [&] {
+    rotten->log().restart_at(start);
+    ReplicaSlot& slot = broker(id).slots.find(partition_name)->second;
+    slot.checkpointed_hw = slot.durable = start;
+    rotten->settle_high_watermark(start);
+  });
+}
+
+std::string Cluster::scrub(BrokerId id, std::string_view partition_name) {
+  PartitionReplica* replica = this->replica(id, partition_name);
+  if (replica == nullptr || !replica->log().is_open()) return "no replica";
+  const auto damaged = replica->log().first_damage();
+  if (!damaged) return "whole";
+  const std::string found = fmt::format("damaged at {}", damaged->value());
+  need_controller();
+  const TopicPartition name = split_topic_partition(partition_name);
+  if (partition(std::string(partition_name)).leader == id) {
+    if (!controller_.survives(name.topic, name.partition.value(), id)) return found + ", no other may lead";
+    give_up_seats(id, partition_name);
+  }
+  PartitionReplica* leader = true_leader(partition_name);
+  if (leader == nullptr || leader == replica || !broker(id).up) return found + ", no leader to rebuild from";
+  rebuild(id, partition_name);
+  return fmt::format("{}, rebuilt from {}", found, leader->broker());
 }
 
 void Cluster::start_controller(std::int32_t id) {

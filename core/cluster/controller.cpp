@@ -220,6 +220,24 @@ std::string_view Controller::alter_partition(const std::string& topic, std::int3
   return "NONE";
 }
 
+PartitionChangeRequest Controller::failure_of(const std::string& topic, std::int32_t number,
+                                              BrokerId id) const {
+  PartitionChangeRequest request;
+  request.isr = image_.partition(topic, number)->isr;
+  std::erase(*request.isr, id);
+  request.unclean_stops = {id};
+  return request;
+}
+
+void Controller::fail_replica(const std::string& topic, std::int32_t number, BrokerId id) {
+  change(topic, number, failure_of(topic, number, id));
+}
+
+bool Controller::survives(const std::string& topic, std::int32_t number, BrokerId id) const {
+  const PartitionChange after = preview(topic, number, failure_of(topic, number, id));
+  return after.state.leader != kNoBroker && after.state.leader != id && !after.unclean;
+}
+
 ElectionOutcome Controller::elect(const std::string& topic, std::int32_t number, ElectionKind kind,
                                   BrokerId wanted) {
   const PartitionRegistration before = *image_.partition(topic, number);

@@ -67,6 +67,10 @@ class Controller {
   std::string_view alter_partition(const std::string& topic, std::int32_t number, BrokerId leader,
                                    LeaderEpoch leader_epoch, std::int32_t partition_epoch,
                                    const BrokerIds& isr);
+  /// A replica that may have lost records leaves ISR and ELR; if it led, another is elected.
+  void fail_replica(const std::string& topic, std::int32_t number, BrokerId id);
+  /// True if another replica would lead, and cleanly, when this one failed.
+  [[nodiscard]] bool survives(const std::string& topic, std::int32_t number, BrokerId id) const;
   ElectionOutcome elect(const std::string& topic, std::int32_t number, ElectionKind kind,
                         BrokerId wanted = kNoBroker);
   /// What an election would do, without doing it.
@@ -79,6 +83,8 @@ class Controller {
  private:
   void write(const std::vector<MetadataRecord>& records);
   bool change(const std::string& topic, std::int32_t number, const PartitionChangeRequest& request);
+  [[nodiscard]] PartitionChangeRequest failure_of(const std::string& topic, std::int32_t number,
+                                                  BrokerId id) const;
   void leave_isrs(BrokerId id, bool unclean_stop);
   void try_leaderless();
   [[nodiscard]] ElectionRules rules_of(const TopicState& topic, const PartitionRegistration& partition) const;

@@ -23,12 +23,21 @@ constexpr std::string_view kErrorNames[] = {
     "STORAGE_ERROR",
 };
 
-/// True if every unit's checksum is right: bytes that rot on the leader go no further.
-bool whole(const StoredUnits& units) {
+/// True if every unit is what a leader may send: bytes that rot there go no further. Offsets and epochs lie
+/// outside of the checksum; they rise, and end where the leader's do.
+bool whole(const FetchReply& reply) {
+  const StoredUnits& units = reply.units;
   std::size_t at = 0;
+  Offset next = reply.request.offset;
+  LeaderEpoch epoch = kNoLeaderEpoch;
   for (const UnitInfo& unit : units.units) {
+    if (unit.base_offset < next || unit.last_offset < unit.base_offset || unit.last_offset >= reply.log_end)
+      return false;
+    if (unit.leader_epoch < epoch || unit.leader_epoch > reply.request.leader_epoch) return false;
     if (check_unit(units.bytes.view().subspan(at, unit.size), unit.kind)) return false;
     at += unit.size;
+    next = unit.last_offset + 1;
+    epoch = unit.leader_epoch;
   }
   return true;
 }
@@ -130,7 +139,7 @@ std::string PartitionReplica::take(FetchReply& reply) {
   if (reply.error == ReplicaError::offset_out_of_range) return take_out_of_range(reply);
   if (reply.error != ReplicaError::none) return std::string(replica_error_name(reply.error));
   if (reply.has_end) return take_end(reply);
-  if (!whole(reply.units)) return std::string(replica_error_name(ReplicaError::corrupt_message));
+  if (!whole(reply)) return std::string(replica_error_name(ReplicaError::corrupt_message));
   if (memory_.asks_end_of_epoch) memory_.asks_end_of_epoch = false;
   log_.append_copied(reply.units);
   set_high_watermark(std::max(std::min(reply.high_watermark, log_.end()), log_.start()));

@@ -18,6 +18,7 @@ namespace {
 /// A fetch that finds less in its first read than a unit reads on by this much.
 constexpr std::size_t kLeastRead = 4096;
 constexpr std::size_t kPlaces = 8;
+constexpr std::size_t kScrubRead = 1U << 20;
 
 }  // namespace
 
@@ -286,6 +287,33 @@ void ReplicaLog::read(Offset from, std::int64_t max_records, std::size_t max_byt
   } else {
     places_[next_place_++ % kPlaces] = *place;
   }
+}
+
+std::optional<Offset> ReplicaLog::first_damage() {
+  StoredUnits units;
+  Offset at = start_;
+  std::int64_t at_once = INT64_MAX;
+  while (at < end()) {
+    try {
+      read(at, at_once, kScrubRead, units);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt_message) throw;
+      if (at_once == 1) return at;
+      at_once = 1;  // whole units may stand before it
+      continue;
+    }
+    if (units.units.empty()) return at;
+    std::size_t position = 0;
+    for (const UnitInfo& unit : units.units) {
+      const bool in_order = unit.last_offset >= at && unit.last_offset < end() &&
+                            (unit.base_offset >= at || at == start_) &&
+                            epochs().epoch_at(unit.base_offset) == unit.leader_epoch;
+      if (!in_order || check_unit(units.bytes.view().subspan(position, unit.size), unit.kind)) return at;
+      position += unit.size;
+      at = unit.last_offset + 1;
+    }
+  }
+  return std::nullopt;
 }
 
 // ---- damage

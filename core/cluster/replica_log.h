@@ -97,6 +97,10 @@ class ReplicaLog {
   /// where no unit is.
   void read(Offset from, std::int64_t max_records, std::size_t max_bytes, StoredUnits& out);
 
+  /// The first offset from which on something stands that was not appended so: every unit is read and its
+  /// checksum, offsets and epoch are looked at.
+  std::optional<Offset> first_damage();
+
   // What disks do to a log that is closed (replication.md §9).
   /// Cuts the last bytes off the last segment.
   void tear(std::uint64_t bytes);

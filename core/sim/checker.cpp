@@ -25,6 +25,7 @@ std::optional<Violation> Checker::check(const Step& step, const ScenarioRun::Out
   found_.reset();
   if (outcome.violation) found_ = Violation{outcome.violation->first, outcome.violation->second};
   check_appends(step, outcome);
+  note_disks(step, outcome);
   note_losses(step, outcome);
   if (step.op == Op::read) check_read();
   for (Watched& partition : partitions_) {
@@ -39,6 +40,17 @@ std::optional<Violation> Checker::check(const Step& step, const ScenarioRun::Out
   return found_;
 }
 
+void Checker::note_disks(const Step& step, const ScenarioRun::Outcome& outcome) {
+  if (outcome.skipped) return;
+  const auto id = static_cast<BrokerId>(step.n);
+  if (step.op == Op::corrupt) rotten_.insert(id);
+  if (step.op == Op::full) full_.insert(id);
+  if (step.op == Op::room) full_.erase(id);
+  // A scrub looks at one partition; the rot may be in another's log.
+  const bool whole = outcome.reply == "whole" || outcome.reply.find("rebuilt") != std::string::npos;
+  if (step.op == Op::scrub && whole && partitions_.size() == 1) rotten_.erase(id);
+}
+
 // What a configuration does not promise (replication.md §7.8): an unclean election; a last member that lost
 // records without ELR; more lossy stops at a time than min.insync.replicas - 1. A rule that is switched off
 // promises all the same.
@@ -46,7 +58,7 @@ void Checker::note_losses(const Step& step, const ScenarioRun::Outcome& outcome)
   Cluster& cluster = run_.cluster();
   if (!(cluster.rules() == Rules{})) return;
   for (auto hurt = hurt_.begin(); hurt != hurt_.end();) {
-    bool whole = cluster.broker(*hurt).up;
+    bool whole = cluster.broker(*hurt).up && !rotten_.contains(*hurt) && !full_.contains(*hurt);
     for (const Watched& partition : partitions_)
       whole = whole && holds(cluster.partition(partition.name).isr, *hurt);
     hurt = whole ? hurt_.erase(hurt) : std::next(hurt);
@@ -54,7 +66,7 @@ void Checker::note_losses(const Step& step, const ScenarioRun::Outcome& outcome)
   // With ELR nobody can tell an unclean stop that lost nothing from one that did.
   const bool lost = step.op == Op::kill && step.disk.what != DiskLoss::What::nothing;
   const bool unclean = step.op == Op::kill && !step.clean && cluster.cluster_settings().elr;
-  const bool lossy = lost || unclean || step.op == Op::tear || step.op == Op::corrupt;
+  const bool lossy = lost || unclean || step.op == Op::tear || step.op == Op::corrupt || step.op == Op::full;
   if (lossy && !outcome.skipped) hurt_.insert(static_cast<BrokerId>(step.n));
   const ClusterSettings& settings = cluster.cluster_settings();
   const auto most =
@@ -103,7 +115,9 @@ void Checker::check_producer(const Step& step, std::size_t from) {
     const Produced* before = nullptr;
     for (auto at = produced.rbegin(); at != produced.rend() && before == nullptr; ++at) {
       if (at->partition != record.partition || at->offset >= record.offset) continue;
-      if (replica != nullptr && replica->log().epochs().epoch_at(at->offset) == at->epoch) before = &*at;
+      if (replica != nullptr && replica->log().is_open() &&
+          replica->log().epochs().epoch_at(at->offset) == at->epoch)
+        before = &*at;
     }
     if (before != nullptr) {
       const bool same = before->producer_epoch == step.epoch;
@@ -311,7 +325,7 @@ void Checker::check_pairs(Watched& partition) {
 // of the records.
 std::optional<Violation> Checker::check_file(const Watched& partition, BrokerId id) {
   PartitionReplica* replica = run_.cluster().replica(id, partition.name);
-  if (replica == nullptr) return std::nullopt;
+  if (replica == nullptr || rotten_.contains(id)) return std::nullopt;
   const LogValues values = read_log_values(run_.cluster().file_system(), replica->log().directory(),
                                            replica->log().start(), Offset(INT64_MAX));
   if (values.damaged)

@@ -71,6 +71,7 @@ class Checker {
   };
 
   void fail(const char* invariant, std::string what);
+  void note_disks(const Step& step, const ScenarioRun::Outcome& outcome);
   void note_losses(const Step& step, const ScenarioRun::Outcome& outcome);
   /// A committed record is not where it should be. Where the configuration allows it that is a loss to be
   /// counted: what is committed is what the leader has from now on.
@@ -104,6 +105,8 @@ class Checker {
   // Brokers that have lost records and not caught up since, and whether more was lost than the configuration
   // promises to bear.
   std::set<BrokerId> hurt_;
+  // Brokers whose disk has rotted and was not scrubbed since, or is full.
+  std::set<BrokerId> rotten_, full_;
   bool loss_allowed_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/io/memory_file_system.h"
@@ -19,7 +20,9 @@ constexpr const char* kTopic = "t";
 class World {
  public:
   World(const ScenarioConfig& config, std::uint64_t seed, std::function<void(const ClusterEvent&)> on_event)
-      : ids_(seed, "ids"), cluster_(disk_, "/c", config.cluster, options(std::move(on_event))) {
+      : config_(config),
+        ids_(seed, "ids"),
+        cluster_(disk_, "/c", config.cluster, options(std::move(on_event))) {
     cluster_.make({});
     ConfigMap small;
     // Small segments: a history meets rolls.
@@ -27,6 +30,7 @@ class World {
     cluster_.create_topic({kTopic, config.partitions, config.replicas, config.format, small});
     cluster_.propagate(config.propagate);
     run_.emplace(cluster_, kTopic);
+    run_->fill_disk = [this](BrokerId id, bool full) { fill(id, full); };
     checker_.emplace(*run_);
   }
 
@@ -54,6 +58,9 @@ class World {
     go("heal");
     go("propagate on");
     for (const auto& [id, broker] : cluster_.brokers()) {
+      if (full_.contains(id)) go(fmt::format("room {}", id).c_str());
+    }
+    for (const auto& [id, broker] : cluster_.brokers()) {
       if (!broker.up) go(fmt::format("start {}", id).c_str());
       if (!cluster_.active(id)) go(fmt::format("unfence {}", id).c_str());
     }
@@ -62,6 +69,7 @@ class World {
       go("tick 1100");
     }
     go("sync 4");
+    if (config_.partitions == 1) scrub_all(go);
     if (violation) return violation;
     if (auto dead = checker_->check_liveness()) return dead;
     return checker_->check_files();
@@ -80,10 +88,40 @@ class World {
   }
 
  private:
+  /// Rot is found and mended: leaderships move away from it, and the log is built anew.
+  template <class Go>
+  void scrub_all(const Go& go) {
+    for (const auto& [id, broker] : cluster_.brokers()) {
+      go(fmt::format("scrub {}", id).c_str());
+      for (int i = 0; i < 2; ++i) go("sync 4");
+      go("tick 1100");
+      go("sync 4");
+    }
+  }
+
+  /// Writes to the broker's directory fail; of the first a part lands.
+  void fill(BrokerId id, bool full) {
+    if (full) {
+      full_.insert(id);
+    } else {
+      full_.erase(id);
+    }
+    disk_.on_call = nullptr;
+    if (full_.empty()) return;
+    disk_.on_call = [this](const DiskCall& call) {
+      if (call.kind != DiskCall::Kind::write) return DiskFate::done;
+      for (const BrokerId broker : full_) {
+        if (call.path.starts_with(cluster_.broker_directory(broker) + "/")) return DiskFate::torn;
+      }
+      return DiskFate::done;
+    };
+  }
+
   Cluster::Options options(std::function<void(const ClusterEvent&)> on_event) {
     Cluster::Options made;
     made.sync = SyncPolicy::never;
     made.lock_wait = 0;
+    made.own_disks = true;
     made.on_event = std::move(on_event);
     made.new_id = [this] {
       Uuid id;
@@ -93,7 +131,9 @@ class World {
     return made;
   }
 
+  ScenarioConfig config_;
   MemoryFileSystem disk_;
+  std::set<BrokerId> full_;
   SimRandom ids_;
   Cluster cluster_;
   std::optional<ScenarioRun> run_;

@@ -51,6 +51,8 @@ class ScenarioRun {
     std::optional<std::pair<std::string, std::string>> violation;
   };
   Outcome run(const Step& step);
+  /// Fills the disk of a broker, or makes room on it; empty where disks are real.
+  std::function<void(BrokerId, bool full)> fill_disk;
 
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] const std::string& topic() const { return topic_; }
@@ -78,6 +80,7 @@ class ScenarioRun {
   Outcome read(const Step& step);
   Outcome transaction(const Step& step);
   Outcome message(const Step& step);
+  Outcome disk(const Step& step);
   Outcome elect(const Step& step);
   Outcome partition(const Step& step);
   Outcome expect_log(const Step& step);

@@ -32,6 +32,7 @@ Schedule::Schedule(const HistoryOptions& options)
   on_.crash = keep(on_.crash);
   on_.power = keep(on_.power);
   on_.client = keep(on_.client);
+  on_.disk = keep(on_.disk);
   config_.propagate = !on_.net || draw.chance(1, 3);
   crash_weight_ = on_.crash || on_.power ? static_cast<std::uint64_t>(draw.between(20, 80)) : 0;
   cut_weight_ = on_.net ? static_cast<std::uint64_t>(draw.between(10, 50)) : 0;
@@ -54,6 +55,7 @@ Schedule::Schedule(const HistoryOptions& options)
     }
   }
   if (on_.controller) quorum_weight_ = draw.chance(1, 4) ? 900 : 30;
+  disk_weight_ = on_.disk && options.min_isr > 1 ? static_cast<std::uint64_t>(draw.between(10, 40)) : 0;
   lost_reply_ = on_.net ? static_cast<std::uint64_t>(draw.between(0, 250)) : 0;
   for (std::int64_t i = 0; i < 3; ++i) {
     Producer producer;
@@ -72,7 +74,7 @@ Step Schedule::make(Op op, std::int64_t n) {
 
 Step Schedule::next(ScenarioRun& run) {
   for (auto hurt = hurt_.begin(); hurt != hurt_.end();) {
-    bool whole = run.cluster().broker(*hurt).up;
+    bool whole = run.cluster().broker(*hurt).up && !rotten_.contains(*hurt) && !full_.contains(*hurt);
     for (std::int32_t p = 0; whole && p < config_.partitions; ++p)
       whole = holds(run.cluster().partition(run.partition_name(p)).isr, *hurt);
     hurt = whole ? hurt_.erase(hurt) : std::next(hurt);
@@ -94,6 +96,7 @@ Step Schedule::next(ScenarioRun& run) {
   if (falls(cut_weight_)) return cut(run);
   if (falls(cut_weight_)) return heal(run);
   if (falls(message_weight_)) return message(run);
+  if (falls(disk_weight_)) return disk(run);
   if (falls(10)) return make(Op::checkpoint);
   if (falls(10)) return make(Op::flush);
   if (falls(40)) return make(Op::tick, std::array<std::int64_t, 3>{100, 600, 1100}[faults_.below(3)]);
@@ -179,6 +182,10 @@ Step Schedule::append_of_producer(ScenarioRun& /*run*/, Step step) {
 }
 
 void Schedule::note(const Step& step, const ScenarioRun::Outcome& outcome) {
+  const auto id = static_cast<BrokerId>(step.n);
+  if (step.op == Op::corrupt && !outcome.skipped) rotten_.insert(id);
+  const bool whole = outcome.reply == "whole" || outcome.reply.find("rebuilt") != std::string::npos;
+  if (step.op == Op::scrub && !outcome.skipped && whole) rotten_.erase(id);
   if (step.op != Op::append || step.pid < 0) return;
   Producer* producer = nullptr;
   for (Producer& one : producers_) {
@@ -308,6 +315,38 @@ Step Schedule::transaction() {
   step.words = {work_.chance(3, 4) ? "commit" : "abort"};
   step.pid = producer.pid;
   step.epoch = producer.epoch;
+  return step;
+}
+
+// One disk at a time, within what the configuration promises to bear: a flipped byte in records that no other
+// copy of is hurt, or a disk that takes no more. Then a scrub, or room.
+Step Schedule::disk(ScenarioRun& run) {
+  if (!rotten_.empty()) {
+    Step step = make(Op::scrub, *rotten_.begin());
+    return step;
+  }
+  if (!full_.empty()) {
+    const BrokerId id = *full_.begin();
+    if (faults_.chance(1, 2)) return fetch(run);
+    full_.erase(id);
+    return make(Op::room, id);
+  }
+  const bool may_be_hurt = static_cast<std::int32_t>(hurt_.size()) < config_.cluster.min_isr - 1;
+  const BrokerId id = any_broker();
+  if (!may_be_hurt || !run.cluster().broker(id).up) return fetch(run);
+  if (faults_.chance(1, 3)) {
+    hurt_.insert(id);
+    full_.insert(id);
+    return make(Op::full, id);
+  }
+  // Rot is looked for in one log.
+  PartitionReplica* replica = run.cluster().replica(id, run.partition_name(0));
+  if (config_.partitions > 1 || replica == nullptr || replica->log().end() <= replica->log().start())
+    return fetch(run);
+  hurt_.insert(id);
+  Step step = make(Op::corrupt, id);
+  step.from = faults_.between(replica->log().start().value(), replica->log().end().value() - 1);
+  step.max = faults_.between(0, 70);
   return step;
 }
 

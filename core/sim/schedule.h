@@ -43,6 +43,7 @@ class Schedule {
   Step heal(ScenarioRun& run);
   Step read(ScenarioRun& run);
   Step transaction();
+  Step disk(ScenarioRun& run);
   Step quorum();
   BrokerId any_broker() { return static_cast<BrokerId>(work_.between(1, options_.brokers)); }
   std::int32_t any_partition() {
@@ -57,7 +58,7 @@ class Schedule {
   // How often each kind of step comes, in parts of kParts; drawn per seed.
   static constexpr std::uint64_t kParts = 1000;
   std::uint64_t crash_weight_ = 0, cut_weight_ = 0, message_weight_ = 0, client_weight_ = 0,
-                quorum_weight_ = 0;
+                quorum_weight_ = 0, disk_weight_ = 0;
   std::uint64_t lost_reply_ = 0;
   std::int64_t values_ = 0;
   std::vector<Producer> producers_;
@@ -65,6 +66,8 @@ class Schedule {
   bool was_producer_ = false;
   // Brokers whose disk has lost something and that have not caught up since.
   std::set<BrokerId> hurt_;
+  // Brokers whose disk has a flipped byte that no scrub has found yet, or is full.
+  std::set<BrokerId> rotten_, full_;
   std::vector<Step> planned_;
 };
 

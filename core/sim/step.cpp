@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
 
 namespace tk {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct NamedOp {
   std::string_view first;
@@ -42,6 +39,9 @@ constexpr NamedOp kNames[] = {
     {"corrupt", Op::corrupt},
     {"tear", Op::tear},
     {"rebuild", Op::rebuild},
+    {"scrub", Op::scrub},
+    {"full", Op::full},
+    {"room", Op::room},
     {"txn", Op::txn},
     {"send", Op::send},
     {"deliver", Op::deliver},
@@ -57,24 +57,13 @@ constexpr NamedOp kNames[] = {
     {"expect-violation", Op::expect_violation},
 };
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  std::size_t at = 0;
-  while ((at = text.find_first_not_of(separators, at)) != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end;
-  }
-  return parts;
-}
-
 /// Reads the words of one step. Every complaint says what was expected.
 class StepParser {
  public:
   explicit StepParser(Step& step) : step_(step) {}
 
   std::optional<std::string> parse(std::string_view text) {
-    std::vector<std::string_view> words = split(text, " \t\r");
+    std::vector<std::string_view> words = split_words(text, " \t\r");
     if (words.empty()) return "a step was expected";
     std::string name(words.front());
     words.erase(words.begin());
@@ -261,7 +250,7 @@ class StepParser {
 
   void links(std::string_view value) {
     if (value == "all") return;
-    for (const std::string_view end : split(value, ",")) {
+    for (const std::string_view end : split_words(value, ",")) {
       step_.links.push_back(end == "C" ? kControllerNode : small("from", end));
     }
   }
@@ -283,6 +272,9 @@ class StepParser {
         case Op::corrupt:
         case Op::tear:
         case Op::rebuild:
+        case Op::scrub:
+        case Op::full:
+        case Op::room:
         case Op::send:
         case Op::deliver:
         case Op::drop:
@@ -312,52 +304,18 @@ class StepParser {
   std::optional<std::string> problem_;
 };
 
-/// A value of the JSON form as a word.
-std::string json_word(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-Scenario parse_json_scenario(std::string_view text) {
-  Scenario scenario;
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) {
-    scenario.fault = StepFault{1, "this is no JSON object with \"config\" and \"steps\""};
-    return scenario;
-  }
-  if (json.contains("config") && json["config"].is_object()) {
-    for (const auto& [key, value] : json["config"].items())
-      scenario.config.emplace_back(key, json_word(value));
-  }
-  int number = 0;
-  if (!json.contains("steps") || !json["steps"].is_array()) return scenario;
-  for (const Json& step : json["steps"]) {
-    ++number;
-    std::string line, options;
-    if (!step.is_object() || !step.contains("op")) {
-      scenario.fault = StepFault{number, "a step is an object with \"op\""};
-      return scenario;
-    }
-    line = json_word(step["op"]);
-    for (const auto& [key, value] : step.items()) {
-      if (key == "op") continue;
-      if (value.is_array()) {
-        for (const Json& word : value) line += " " + json_word(word);
-      } else {
-        options += " " + key + "=" + json_word(value);
-      }
-    }
-    Step parsed;
-    parsed.line = number;
-    if (auto problem = parse_step(line + options, parsed)) {
-      scenario.fault = StepFault{number, *problem};
-      return scenario;
-    }
-    scenario.steps.push_back(std::move(parsed));
-  }
-  return scenario;
-}
-
 }  // namespace
+
+std::vector<std::string_view> split_words(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  std::size_t at = 0;
+  while ((at = text.find_first_not_of(separators, at)) != std::string_view::npos) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return parts;
+}
 
 std::string_view op_name(Op op) {
   const auto found = std::find_if(std::begin(kNames), std::end(kNames),
@@ -367,42 +325,6 @@ std::string_view op_name(Op op) {
 
 std::optional<std::string> parse_step(std::string_view text, Step& step) {
   return StepParser(step).parse(text);
-}
-
-Scenario parse_scenario(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && text[first] == '{') return parse_json_scenario(text);
-  Scenario scenario;
-  int number = 0;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    ++number;
-    line = line.substr(0, line.find('#'));
-    while (!line.empty()) {
-      const std::string_view part = line.substr(0, std::min(line.find(';'), line.size()));
-      line.remove_prefix(std::min(part.size() + 1, line.size()));
-      if (part.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      Step step;
-      step.line = number;
-      std::optional<std::string> problem = parse_step(part, step);
-      if (!problem && step.op == Op::config && !scenario.steps.empty())
-        problem = "config is the first step or none";
-      if (problem) {
-        scenario.fault = StepFault{number, *problem};
-        return scenario;
-      }
-      if (step.op != Op::config) {
-        scenario.steps.push_back(std::move(step));
-        continue;
-      }
-      for (const std::string& word : step.words) {
-        const std::size_t equals = word.find('=');
-        scenario.config.emplace_back(word.substr(0, equals), word.substr(equals + 1));
-      }
-    }
-  }
-  return scenario;
 }
 
 std::string format_step(const Step& step) {
@@ -459,98 +381,6 @@ std::string format_step(const Step& step) {
   if (step.isr) add("isr", *step.isr);
   if (step.elr) add("elr", *step.elr);
   return text;
-}
-
-ScenarioConfig scenario_defaults() {
-  ScenarioConfig config;
-  config.cluster.elr = false;
-  config.cluster.min_isr = 2;
-  config.cluster.auto_fence = false;
-  return config;
-}
-
-std::optional<std::string> apply_config(const std::vector<std::pair<std::string, std::string>>& config,
-                                        ScenarioConfig& to) {
-  for (const auto& [key, value] : config) {
-    const auto number = parse_int(value);
-    const bool on = value == "on" || value == "true";
-    const bool is_switch = on || value == "off" || value == "false";
-    const auto set_switch = [&](bool& target) -> std::optional<std::string> {
-      if (!is_switch) return fmt::format("config {} is on or off, not '{}'", key, value);
-      target = on;
-      return {};
-    };
-    const auto set_number = [&](auto& target, std::int64_t least,
-                                std::int64_t most) -> std::optional<std::string> {
-      if (!number || *number < least || *number > most)
-        return fmt::format("config {} is a number from {} to {}, not '{}'", key, least, most, value);
-      target = static_cast<std::decay_t<decltype(target)>>(*number);
-      return {};
-    };
-    std::optional<std::string> problem;
-    if (key == "rf") {
-      problem = set_number(to.replicas, 1, 9);
-    } else if (key == "partitions") {
-      problem = set_number(to.partitions, 1, 1000);
-    } else if (key == "min.isr") {
-      problem = set_number(to.cluster.min_isr, 1, 100);
-    } else if (key == "elr") {
-      problem = set_switch(to.cluster.elr);
-    } else if (key == "unclean") {
-      problem = set_switch(to.cluster.unclean);
-    } else if (key == "hw.strict") {
-      problem = set_switch(to.cluster.strict_hw);
-    } else if (key == "auto.fence") {
-      problem = set_switch(to.cluster.auto_fence);
-    } else if (key == "propagate") {
-      problem = set_switch(to.propagate);
-    } else if (key == "flush.messages") {
-      std::int64_t each = 0;
-      problem = set_number(each, 0, INT64_MAX);
-      to.cluster.flush_each = each == 1;
-    } else if (key == "lag.ms") {
-      problem = set_number(to.cluster.lag_ms, 0, INT64_MAX / 4);
-    } else if (key == "session.ms") {
-      problem = set_number(to.cluster.session_ms, 1, INT64_MAX / 4);
-    } else if (key == "assign") {
-      for (const std::string_view id : split(value, ",")) {
-        const auto broker = parse_int(id);
-        if (!broker || *broker < 1 || *broker > to.replicas ||
-            holds(to.assignment, static_cast<BrokerId>(*broker)))
-          return fmt::format("config assign is a list of all replicas behind rf, not '{}'", value);
-        to.assignment.push_back(static_cast<BrokerId>(*broker));
-      }
-      if (static_cast<std::int32_t>(to.assignment.size()) != to.replicas)
-        return fmt::format("config assign is a list of all replicas behind rf, not '{}'", value);
-    } else if (key == "controllers") {
-      problem = set_number(to.cluster.controllers, 1, 9);
-    } else if (key == "segment.bytes") {
-      problem = set_number(to.segment_bytes, 128, 1073741824);
-    } else if (key == "seed") {
-      problem = set_number(to.seed, 0, INT64_MAX);
-    } else if (key == "format") {
-      const auto format = parse_topic_format(value);
-      if (!format) return fmt::format("config format is json or kafka, not '{}'", value);
-      to.format = *format;
-    } else if (key == "trunc") {
-      const auto mode = parse_truncation(value);
-      if (!mode) return fmt::format("config trunc is hw, kip101, kip279, kip320 or fetch, not '{}'", value);
-      to.cluster.truncation = *mode;
-    } else if (key == "without") {
-      const RuleName* rule = find_rule(value);
-      if (rule == nullptr) return fmt::format("there is no rule '{}'", value);
-      to.cluster.rules.*rule->member = false;
-    } else {
-      return fmt::format(
-          "config has no '{}'; it has rf, partitions, min.isr, elr, unclean, hw.strict, trunc, lag.ms, "
-          "session.ms, "
-          "auto.fence, propagate, flush.messages, format, segment.bytes, controllers, without, seed",
-          key);
-    }
-    if (problem) return problem;
-  }
-  to.cluster.brokers = to.replicas;
-  return {};
 }
 
 }  // namespace tk

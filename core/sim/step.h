@@ -37,6 +37,9 @@ enum class Op : std::uint8_t {
   corrupt,
   tear,
   rebuild,
+  scrub,
+  full,
+  room,
   txn,
   send,
   deliver,
@@ -105,6 +108,8 @@ Scenario parse_scenario(std::string_view text);
 std::optional<std::string> parse_step(std::string_view text, Step& step);
 /// The line that parses to this step.
 std::string format_step(const Step& step);
+/// The parts of a text between any of these characters; none is empty.
+std::vector<std::string_view> split_words(std::string_view text, std::string_view separators);
 /// "append" and so on.
 std::string_view op_name(Op op);
 /// Settings of a config step. Says what is wrong with the first that is none.
