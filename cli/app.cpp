@@ -165,7 +165,7 @@ class Session {
     const auto named = globals_.directory ? globals_.directory : environment_.directory;
     Context context{
         .directory = named.value_or("tk-data"),
-        .directory_given = named.has_value(),
+        .directory_given = globals_.directory.has_value(),
         .json = json_,
         .quiet = globals_.quiet,
         .color_out = use_color(globals_.color, STDOUT_FILENO),

@@ -111,6 +111,14 @@ int run_compact(const CompactOptions& options, Context& context) {
   static_cast<void>(check_configs(config_map(options.configs)));
   static_cast<void>(Store::open(context.fs, context.directory, {}));
   Store store = options.dry_run ? open_store(context) : open_store_for_writing(context);
+  if (store.cluster() != nullptr) {
+    throw Error(ErrorCode::invalid_request,
+                "a cluster is not compacted: its replicas are to be the same, byte for byte")
+        .at(context.directory)
+        .hint(
+            "'tk retain' deletes old segments of a cluster; a copy of one broker's directory can be "
+            "compacted");
+  }
   if (!options.dry_run) expire_due_transactions(store, context);
   Compacter compacter(options, store, context);
   Progress progress(context, "compacted");

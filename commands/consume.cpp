@@ -46,6 +46,7 @@ class Consumer {
   void read_by_time(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
   void follow(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
   void follow_committed(const Store& store, const std::vector<std::unique_ptr<PartitionPlan>>& plans);
+  void follow_cluster(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
   void finish();
 
  private:
@@ -55,6 +56,7 @@ class Consumer {
   [[nodiscard]] bool done() const { return printer_.done(); }
   [[nodiscard]] RecordFilter filter_of(PartitionPlan& plan) const;
   void read_partition(PartitionPlan& plan);
+  void read_news(const Store& store, PartitionPlan& plan);
 
   const ConsumeOptions& options_;
   Context& context_;
@@ -269,6 +271,53 @@ void Consumer::follow_committed(const Store& store,
   }
 }
 
+void Consumer::read_news(const Store& store, PartitionPlan& plan) {
+  const TopicInfo* topic = store.find(plan.partition.topic);
+  if (topic == nullptr) static_cast<void>(store.resolve(plan.partition.topic));  // throws: it was deleted
+  for (const PartitionInfo& partition : topic->partitions) {
+    if (partition.partition == plan.partition.partition) plan.partition = partition;
+  }
+  plan.scope.from = std::max(plan.scope.from, plan.scope.below);
+  look_again(store, options_, context_, plan);
+  if (plan.scope.from < plan.scope.below) read_partition(plan);
+  // A new leader's high watermark may be behind: nothing is read twice.
+  plan.scope.below = std::max(plan.scope.below, plan.scope.from);
+  places_.clear();
+}
+
+// In a cluster what may be read grows with the high watermark, and another broker may lead by now: each look
+// takes the cluster anew, whose file every change replaces. While nobody leads there is nothing to read.
+void Consumer::follow_cluster(const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
+  DirectoryWatch watch;
+  watch.add(context_.directory);
+  std::int64_t quiet_since = monotonic_ms();
+  while (!done()) {
+    const std::int64_t before = printer_.printed();
+    const Store store = open_store(context_);
+    for (const auto& plan : plans) {
+      if (done()) return;
+      try {
+        read_news(store, *plan);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::leader_not_available) throw;
+      }
+    }
+    context_.out.flush();
+    if (options_.until.kind == UntilSpec::Kind::offset && std::ranges::all_of(plans, [&](const auto& plan) {
+          return plan->scope.below >= Offset(options_.until.value);
+        }))
+      return;
+    std::int64_t wait = -1;
+    if (printer_.printed() != before) quiet_since = monotonic_ms();
+    if (options_.idle_timeout_ms) {
+      wait = quiet_since + *options_.idle_timeout_ms - monotonic_ms();
+      if (wait <= 0) return;
+    }
+    watch.wait(wait);
+    if (context_.out.reader_gone() || context_.interrupted.load() != 0) return;
+  }
+}
+
 void Consumer::finish() {
   if (options_.output != ConsumeOptions::Output::count) return;
   context_.out.write(fmt::format("{}\n", printer_.printed()));
@@ -285,8 +334,13 @@ int run_consume(const ConsumeOptions& options, Context& context) {
     consumer.read_by_time(plans);
   } else {
     consumer.read_in_turn(plans);
-    if (options.follow && options.isolation == Isolation::read_committed) {
-      consumer.follow_committed(store, plans);
+    // Up to a time, or to where the log ended, all is read by now.
+    const bool goes_on =
+        options.until.kind == UntilSpec::Kind::never || options.until.kind == UntilSpec::Kind::offset;
+    if (options.follow && store.cluster() != nullptr) {
+      if (goes_on) consumer.follow_cluster(plans);
+    } else if (options.follow && options.isolation == Isolation::read_committed) {
+      if (goes_on) consumer.follow_committed(store, plans);
     } else if (options.follow) {
       consumer.follow(plans);
     }

@@ -52,7 +52,8 @@ Offset readable_end_of(const Store& store, const ConsumeOptions& options, Partit
 
 void set_end(const ConsumeOptions& options, Context& context, PartitionPlan& plan, Offset readable_end) {
   // What is not committed yet is read once it is, by a later look at the log.
-  const bool open_ended = options.follow && options.isolation == Isolation::read_uncommitted;
+  const bool open_ended =
+      options.follow && options.isolation == Isolation::read_uncommitted && !plan.partition.in_cluster;
   plan.scope.below =
       open_ended && options.until.kind == UntilSpec::Kind::never ? Offset(INT64_MAX) : readable_end;
   // The view ends by file sizes. A damaged end has no offset of its own: it is read to be named.

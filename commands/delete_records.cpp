@@ -5,9 +5,11 @@
 #include "commands/context.h"
 #include "commands/diagnostics.h"
 #include "commands/open_store.h"
+#include "commands/produce_cluster.h"
 #include "commands/upkeep_common.h"
 #include "commands/upkeep_options.h"
 #include "core/base/json_writer.h"
+#include "core/cluster/cluster.h"
 #include "core/io/output.h"
 #include "core/store/upkeep.h"
 
@@ -21,6 +23,31 @@ NamedPartition one_partition(const Store& store, const std::string& name) {
               fmt::format("topic '{}' has {} partitions: name one, as {}-0", name, found.size(), name));
 }
 
+/// The leader's log begins later, and with their next fetch the followers' do.
+DeletedRecords delete_in_cluster(Store& store, const NamedPartition& named, std::optional<Offset> before,
+                                 bool dry_run) {
+  const LogView view = store.view(*named.partition);  // throws without a leader
+  DeletedRecords deleted;
+  deleted.from = view.log_start;
+  deleted.to = std::max(before.value_or(view.log_end), view.log_start);
+  if (deleted.to > view.log_end) {
+    throw Error(ErrorCode::offset_out_of_range,
+                fmt::format("{}: records up to {} cannot be deleted, the high watermark is {}", named.label,
+                            deleted.to.value(), view.log_end.value()))
+        .at(view.files.directory);
+  }
+  const auto& segments = view.files.segments;
+  for (std::size_t i = 0; i + 1 < segments.size() && segments[i + 1].base <= deleted.to; ++i)
+    ++deleted.segments_deleted;
+  if (dry_run) return deleted;
+  PartitionReplica* leader = store.cluster()->true_leader(
+      fmt::format("{}-{}", named.topic->name, named.partition->partition.value()));
+  if (leader == nullptr)
+    throw Error(ErrorCode::leader_not_available, named.label + " has no live leader").at(store.directory());
+  leader->log().start_at(deleted.to);
+  return deleted;
+}
+
 }  // namespace
 
 int run_delete_records(const DeleteRecordsOptions& options, Context& context) {
@@ -30,7 +57,9 @@ int run_delete_records(const DeleteRecordsOptions& options, Context& context) {
     for_each_partition({one_partition(store, place.partition)}, context, [&](const NamedPartition& named) {
       const auto before = place.before == -1 ? std::nullopt : std::optional(Offset(place.before));
       const DeletedRecords deleted =
-          delete_records(store, *named.topic, *named.partition, before, options.dry_run);
+          store.cluster() != nullptr
+              ? delete_in_cluster(store, named, before, options.dry_run)
+              : delete_records(store, *named.topic, *named.partition, before, options.dry_run);
       if (context.json) {
         TextBuffer text;
         JsonLine(text)
@@ -49,6 +78,7 @@ int run_delete_records(const DeleteRecordsOptions& options, Context& context) {
       }
     });
   }
+  if (!options.dry_run) replicate_news(store);
   return context.diagnostics.exit_code();
 }
 

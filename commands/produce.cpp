@@ -12,6 +12,7 @@
 #include "commands/produce_input.h"
 #include "commands/produce_producer.h"
 #include "commands/produce_report.h"
+#include "commands/produce_slices.h"
 #include "core/io/output.h"
 #include "core/store/store.h"
 
@@ -106,17 +107,14 @@ class ProduceRun {
 
   void run() {
     try {
-      RecordSource& source = producer_ ? producer_->prepare(input_, pipeline_options_) : input_;
-      pipeline_.emplace(
-          source, grows_ ? std::max(count_, kGrowthLimit) : count_,
-          [this](std::int32_t partition) { return open(partition); }, context_.clock, pipeline_options_);
-      pipeline_->run();
-      if (store_.cluster() != nullptr) replicate();
+      if (store_.cluster() != nullptr && !has_producer()) {
+        run_slices();
+      } else {
+        run_pipeline(producer_ ? producer_->prepare(input_, pipeline_options_) : input_);
+      }
     } catch (const Error& error) {
       std::int64_t durable = 0;
-      if (pipeline_) {
-        for (const PartitionTally& tally : pipeline_->tallies()) durable += tally.durable;
-      }
+      for (const PartitionTally& tally : tallies_) durable += tally.durable;
       Error told(error.code(), fmt::format("{}; {} record{} of this run {} durable", error.message(), durable,
                                            durable == 1 ? "" : "s", durable == 1 ? "is" : "are"));
       if (error.position()) {
@@ -131,6 +129,50 @@ class ProduceRun {
   }
 
  private:
+  void run_pipeline(RecordSource& source) {
+    pipeline_.emplace(
+        source, grows_ ? std::max(count_, kGrowthLimit) : count_,
+        [this](std::int32_t partition) { return open(partition); }, context_.clock, pipeline_options_);
+    try {
+      pipeline_->run();
+    } catch (const Error&) {
+      add_tallies();
+      throw;
+    }
+    add_tallies();
+    if (store_.cluster() != nullptr) replicate();
+  }
+
+  // A cluster is one thing under one lock: it is held while input flows, and given up where it pauses.
+  // Whoever takes it again finds the leaders there are now.
+  void run_slices() {
+    InputSlices slices(input_);
+    static_cast<void>(Store(std::move(store_)));  // closed
+    while (slices.wait([this] { return context_.interrupted.load() != 0; })) {
+      store_ = open_store_for_writing(context_);
+      const TopicInfo* topic = store_.find(topic_);
+      if (topic == nullptr) static_cast<void>(store_.resolve(topic_));  // throws: it was deleted meanwhile
+      count_ = std::max(count_, partition_count(*topic));
+      run_pipeline(slices);
+      ++pipeline_options_.sticky_start;
+      pipeline_.reset();
+      static_cast<void>(Store(std::move(store_)));
+    }
+  }
+
+  void add_tallies() {
+    const auto& added = pipeline_->tallies();
+    tallies_.resize(std::max(tallies_.size(), added.size()));
+    for (std::size_t i = 0; i < added.size(); ++i) {
+      PartitionTally& tally = tallies_[i];
+      if (!tally.base_offset) tally.base_offset = added[i].base_offset;
+      if (added[i].base_offset) tally.last_offset = added[i].last_offset;
+      tally.count += added[i].count;
+      tally.durable += added[i].durable;
+      tally.bytes += added[i].bytes;
+    }
+  }
+
   [[nodiscard]] bool has_producer() const { return options_.producer || options_.txn; }
 
   static std::int32_t partition_count(const TopicInfo& topic) {
@@ -207,10 +249,9 @@ class ProduceRun {
   }
 
   void report() {
-    if (options_.report == ProduceOptions::Report::batch || !pipeline_) return;
-    const auto& tallies = pipeline_->tallies();
-    for (std::size_t i = 0; i < tallies.size(); ++i) {
-      const PartitionTally& tally = tallies[i];
+    if (options_.report == ProduceOptions::Report::batch) return;
+    for (std::size_t i = 0; i < tallies_.size(); ++i) {
+      const PartitionTally& tally = tallies_[i];
       const auto partition = static_cast<std::int32_t>(i);
       const std::int64_t duplicates = producer_ ? producer_->duplicates(partition) : 0;
       if ((tally.count == 0 && duplicates == 0) || tally.durable != tally.count) continue;
@@ -232,6 +273,8 @@ class ProduceRun {
   AppendPipeline::Options pipeline_options_;
   std::optional<ProduceProducer> producer_;
   std::optional<AppendPipeline> pipeline_;
+  // Of all pipelines so far.
+  std::vector<PartitionTally> tallies_;
 };
 
 }  // namespace

@@ -45,10 +45,35 @@ void check_acks(Store& store, const std::string& topic, std::int32_t partition, 
       .hint("start brokers and let them catch up, or produce with --acks 1");
 }
 
+namespace {
+
+/// Lines of events.ndjson: one a partition; what happened meanwhile stands in the first.
+void write_events(Cluster& cluster, const std::string& topic, const std::vector<AppendedRange>& ranges,
+                  AckLevel level, const std::string& reply, std::vector<std::string> events) {
+  TextBuffer text;
+  for (const AppendedRange& range : ranges) {
+    StepReport report;
+    report.step = ++cluster.steps;
+    report.op = "append";
+    report.partition = fmt::format("{}-{}", topic, range.partition);
+    report.args = {fmt::format("{} {}..{}", report.partition, range.first.value(), range.last.value()),
+                   fmt::format("acks={}", ack_level_name(level))};
+    report.reply = reply;
+    report.events = std::move(events);
+    events.clear();
+    append_step_line(text, cluster, report);
+  }
+  append_to_event_log(cluster.file_system(), cluster.directory(), {text.data(), text.size()});
+}
+
+}  // namespace
+
 void replicate_appended(Store& store, const std::string& topic, const std::vector<AppendedRange>& ranges,
                         AckLevel level, std::int64_t timeout_ms) {
   Cluster& cluster = *store.cluster();
   std::optional<ReplicaError> refused;
+  std::vector<std::string> events;
+  cluster.on_event([&](const ClusterEvent& event) { events.push_back(event_json(event)); });
   cluster.on_answer = [&](const PartitionReplica&, AckLevel, Offset, Offset, LeaderEpoch,
                           ReplicaError error) {
     if (error != ReplicaError::none) refused = error;
@@ -83,7 +108,10 @@ void replicate_appended(Store& store, const std::string& topic, const std::vecto
     cluster.tick(step);
   }
   cluster.on_answer = nullptr;
-  ++cluster.steps;
+  cluster.on_event({});
+  std::string_view reply;
+  if (refused) reply = *refused == ReplicaError::none ? "REQUEST_TIMED_OUT" : replica_error_name(*refused);
+  write_events(cluster, topic, ranges, level, std::string(reply), std::move(events));
   store.save_cluster();
   if (!refused) return;
   if (*refused == ReplicaError::not_enough_replicas) {
@@ -102,6 +130,21 @@ void replicate_appended(Store& store, const std::string& topic, const std::vecto
                           "and may survive or not",
                           timeout_ms))
       .at(store.directory());
+}
+
+void replicate_news(Store& store) {
+  Cluster* cluster = store.cluster();
+  if (cluster == nullptr) return;
+  for (const auto& [name, topic] : cluster->image().topics) {
+    for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
+      const std::string partition = fmt::format("{}-{}", name, i);
+      // A follower takes what is new, and its next fetch says that it has it.
+      for (int round = 0; round < 2 && cluster->true_leader(partition) != nullptr; ++round)
+        cluster->round(partition);
+    }
+  }
+  ++cluster->steps;
+  store.save_cluster();
 }
 
 }  // namespace tk

@@ -29,4 +29,8 @@ void check_acks(Store& store, const std::string& topic, std::int32_t partition, 
 void replicate_appended(Store& store, const std::string& topic, const std::vector<AppendedRange>& ranges,
                         AckLevel level, std::int64_t timeout_ms);
 
+/// What a command has written into the leaders' logs by itself, as end markers, or a new log start goes to
+/// the live followers, and the cluster is saved. Nothing where there is no cluster.
+void replicate_news(Store& store);
+
 }  // namespace tk

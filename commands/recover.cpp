@@ -15,6 +15,7 @@
 #include "commands/targets.h"
 #include "core/base/json_writer.h"
 #include "core/base/ordered_workers.h"
+#include "core/cluster/cluster.h"
 #include "core/io/output.h"
 #include "core/log/recovery.h"
 #include "core/store/directory_recovery.h"
@@ -126,6 +127,17 @@ class RecoverReport {
   Context& context_;
 };
 
+// A replica that loses records behind its cluster's back would still count as in sync.
+void refuse_in_cluster(const std::string& partition, Context& context) {
+  const std::string broker = parent_path(partition);
+  if (!is_cluster_broker(context.fs, broker) && !is_cluster(context.fs, parent_path(broker))) return;
+  throw Error(ErrorCode::invalid_request, "a replica of a cluster is not repaired by itself")
+      .at(partition)
+      .hint(
+          "'tk replicate-sim TOPIC-P --step \"scrub B\"' builds it anew from its leader; 'tk cluster start' "
+          "recovers a broker that was killed");
+}
+
 /// The partition directories that the targets name; a file stands for its partition.
 std::vector<std::string> partition_paths(const RecoverOptions& options, Context& context) {
   std::vector<std::string> paths;
@@ -138,6 +150,9 @@ std::vector<std::string> partition_paths(const RecoverOptions& options, Context&
     } else {
       paths.push_back(parent_path(target.path));
     }
+  }
+  for (const std::string& path : paths) {
+    if (!options.dry_run) refuse_in_cluster(path, context);
   }
   return paths;
 }

@@ -109,9 +109,21 @@ class Campaign {
     if (context_.json || history.violation) print_seed(history);
     if (history.violation && failed_ <= options_.shrink) {
       const SimHistory shrunk = shrink_history(history, kShrinkMs);
-      const std::string text = scenario_text(shrunk);
-      context_.out.write(text);
+      print_scenario(shrunk);
     }
+  }
+
+  void print_scenario(const SimHistory& shrunk) {
+    const std::string scenario = scenario_text(shrunk);
+    if (!context_.json) return context_.out.write(scenario);
+    TextBuffer text;
+    JsonLine(text)
+        .text("type", "scenario")
+        .number("seed", static_cast<std::int64_t>(shrunk.seed))
+        .number("steps", static_cast<std::int64_t>(shrunk.steps.size()))
+        .text("scenario", scenario)
+        .end();
+    context_.out.write({text.data(), text.size()});
   }
 
   void print_seed(const SimHistory& history) {

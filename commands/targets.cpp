@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/catalog/nearest_topic.h"
 #include "core/catalog/topic_name.h"
+#include "core/cluster/cluster.h"
 #include "core/io/file_system.h"
 #include "core/log/segment_names.h"
 
@@ -72,7 +73,7 @@ class Resolver {
           .at(context_.directory)
           .hint("name one with --dir or TK_DIR, or give the path of a log");
     }
-    targets.push_back({Target::Kind::data, context_.directory});
+    add_data(context_.directory);
   }
 
   std::vector<Target> targets;
@@ -80,8 +81,17 @@ class Resolver {
  private:
   bool add_path(const std::string& path) {
     const auto target = path_target(context_.fs, path);
-    if (target) targets.push_back(*target);
+    if (target && target->kind == Target::Kind::data) {
+      add_data(path);
+    } else if (target) {
+      targets.push_back(*target);
+    }
     return target.has_value();
+  }
+
+  void add_data(const std::string& directory) {
+    for (std::string& path : log_directories(context_.fs, directory))
+      targets.push_back({Target::Kind::data, std::move(path)});
   }
 
   /// A topic that bears the whole name comes before a partition.
@@ -103,7 +113,10 @@ class Resolver {
       partitions_.emplace();
       const auto found = context_.fs.stat(context_.directory);
       if (found && found->is_directory) {
-        partitions_ = partition_directories(context_.fs, context_.directory);
+        for (const std::string& directory : log_directories(context_.fs, context_.directory)) {
+          const auto some = partition_directories(context_.fs, directory);
+          partitions_->insert(partitions_->end(), some.begin(), some.end());
+        }
       }
     }
     return *partitions_;
@@ -138,6 +151,21 @@ std::vector<std::string> partition_directories(FileSystem& fs, const std::string
   std::vector<std::string> paths;
   for (const auto& [name, directory] : found) paths.push_back(join_path(data_directory, directory));
   return paths;
+}
+
+std::vector<std::string> log_directories(FileSystem& fs, const std::string& directory) {
+  if (!is_cluster(fs, directory)) return {directory};
+  std::vector<std::string> brokers, controllers;
+  for (const DirEntry& entry : fs.list(directory)) {
+    if (!entry.is_directory) continue;
+    const std::string path = join_path(directory, entry.name);
+    if (is_cluster_broker(fs, path)) brokers.push_back(path);
+    if (fs.stat(join_path(path, kMetadataPartition))) controllers.push_back(path);
+  }
+  std::sort(brokers.begin(), brokers.end());
+  std::sort(controllers.begin(), controllers.end());
+  brokers.insert(brokers.end(), controllers.begin(), controllers.end());
+  return brokers;
 }
 
 std::uint64_t log_bytes(FileSystem& fs, const std::string& partition_directory) {

@@ -25,11 +25,15 @@ struct Target {
 /// neither deleted nor stray nor future ones. Throws if it cannot be listed.
 std::vector<std::string> partition_directories(FileSystem& fs, const std::string& data_directory);
 
+/// The directory itself; of a cluster those of its brokers, then those of its controllers.
+std::vector<std::string> log_directories(FileSystem& fs, const std::string& directory);
+
 /// Bytes of the .log files of a partition's directory; 0 if it cannot be listed.
 std::uint64_t log_bytes(FileSystem& fs, const std::string& partition_directory);
 
 /// The targets in the order of their arguments, a topic as its partitions; without arguments the data
-/// directory. What does not exist is reported through the diagnostics, and the rest is resolved.
+/// directory. In a cluster's directory a name stands for all its replicas. What does not exist is reported
+/// through the diagnostics, and the rest is resolved.
 std::vector<Target> resolve_targets(const Targets& targets, Context& context);
 
 }  // namespace tk

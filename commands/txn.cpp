@@ -6,6 +6,7 @@
 #include "commands/diagnostics.h"
 #include "commands/group_common.h"
 #include "commands/open_store.h"
+#include "commands/produce_cluster.h"
 #include "commands/txn_options.h"
 #include "core/base/json_writer.h"
 #include "core/io/output.h"
@@ -71,6 +72,7 @@ int run_txn_commit(const TxnEndOptions& options, Context& context) {
   StoreTransactions(store, context.clock, warn(context))
       .coordinator()
       .commit(options.name.id, options.name.epoch, offsets ? &*offsets : nullptr);
+  replicate_news(store);
   print_ended(options.name.id, "commit", context);
   return 0;
 }
@@ -80,6 +82,7 @@ int run_txn_abort(const TxnEndOptions& options, Context& context) {
   StoreTransactions(store, context.clock, warn(context))
       .coordinator()
       .abort(options.name.id, options.name.epoch);
+  replicate_news(store);
   print_ended(options.name.id, "abort", context);
   return 0;
 }
@@ -87,6 +90,7 @@ int run_txn_abort(const TxnEndOptions& options, Context& context) {
 int run_txn_expire(const TxnExpireOptions&, Context& context) {
   Store store = open_existing(context);
   const auto expired = StoreTransactions(store, context.clock, warn(context)).coordinator().complete_due();
+  if (!expired.empty()) replicate_news(store);
   for (const std::string& id : expired) {
     if (!context.json && !context.quiet) context.out.write(printable(id) + "\n");
     print_ended(id, "abort", context);

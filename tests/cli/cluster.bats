@@ -110,3 +110,125 @@ load common.bash
   tk_is 0 replicate-sim u-0 --rounds 3 --json
   equal "$(rows '"\(.broker) \(.leo) \(.in_sync)"')" "1 1 true 2 1 true"
 }
+
+@test "consume -F in a cluster shows what is committed, and goes on through a failover" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -c min.insync.replicas=2 -q
+  seq 1 3 | tk produce t --acks all -q
+  "$TK" consume t -F -n 6 --idle-timeout 30000 >out 2>err &
+  local pid=$!
+  seq 4 5 | tk produce t --acks all -q
+  echo lost | tk produce t --acks 1 -q # on the leader only: never shown
+  tk cluster stop 1
+  tk failover t-0 >/dev/null
+  echo 6 | tk produce t --acks all -q
+  wait $pid
+  equal "$(cat out)" "$(seq 1 6)"
+}
+
+@test "produce gives the cluster's lock up while its input pauses, and finds the new leader" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -c min.insync.replicas=2 -q
+  mkfifo in
+  "$TK" produce t --acks all -q <in &
+  local pid=$!
+  exec 5>in
+  echo a >&5
+  for ((i = 0; i < 100; i++)); do [ "$(tk consume t)" = a ] && break || sleep 0.1; done
+  equal "$(tk consume t)" a
+  # The writer lives, and others change the cluster: another broker leads.
+  tk cluster stop 1 --lock-timeout 5000
+  tk failover t-0 --lock-timeout 5000 >/dev/null
+  echo b >&5
+  exec 5>&-
+  wait $pid
+  tk replicate-sim t-0 --rounds 2 >/dev/null
+  tk_is 0 consume t
+  equal "$output" "$(printf 'a\nb')"
+  # Each slice is a line of the events.
+  tk_is 0 cluster events
+  equal "$(jq -rc 'select(.op == "append") | .args[0]' <<<"$output" | tr '\n' ';')" "t-0 0..0;t-0 1..1;"
+}
+
+@test "a scenario runs on the cluster of -d, and not on that of the environment" {
+  tk cluster init --brokers 3 -q
+  printf 'append a; sync\n' >s.scenario
+  cp "$TK_DIR/tk-cluster.json" before
+  tk_is 0 replicate-sim --scenario s.scenario -q
+  cmp before "$TK_DIR/tk-cluster.json"
+  tk_is 0 -d "$TK_DIR" replicate-sim --scenario s.scenario -q
+  tk_is 0 consume t
+  equal "$output" a
+}
+
+@test "delete-records and transactions go to the followers; compact is refused" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -c min.insync.replicas=2 -q
+  seq 1 10 | tk produce t --acks all -q
+  tk_is 4 delete-records t-0=11 --json
+  error_is OFFSET_OUT_OF_RANGE
+  tk_is 0 delete-records t-0=4 --json
+  equal "$(rows '[.from, .to]')" '[0,4]'
+  tk txn begin A >/dev/null
+  echo 11 | tk produce t --txn A --acks all -q
+  tk txn commit A >/dev/null
+  tk cluster stop 1
+  tk failover t-0 >/dev/null
+  tk replicate-sim t-0 --rounds 2 >/dev/null
+  tk_is 0 consume t --isolation read_committed
+  equal "$output" "$(seq 5 11)"
+  tk_is 2 compact t --json
+  error_is INVALID_REQUEST
+}
+
+@test "a flipped byte on a broker's disk is found by a scrub, and the log built anew from the leader" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -c min.insync.replicas=2 -c segment.bytes=4096 -q
+  seq 1 200 | tk produce t --acks all -q
+  # In a closed segment: what the opening of a replica does not look at.
+  printf 'X' | dd of="$TK_DIR/broker-2/t-0/$SEGMENT" bs=1 seek=100 conv=notrunc status=none
+  tk_is 3 verify "$TK_DIR/broker-2"
+  tk_is 0 replicate-sim t-0 --step "scrub 2"
+  contains "$(jq -r .reply <<<"$output")" "damaged at 1, rebuilt from 1"
+  tk_is 0 replicate-sim t-0 --rounds 3 --json
+  equal "$(rows '"\(.broker) \(.leo) \(.in_sync)"')" "1 200 true 2 200 true 3 200 true"
+  tk_is 0 verify "$TK_DIR/broker-2"
+  cmp "$TK_DIR/broker-1/t-0/$SEGMENT" "$TK_DIR/broker-2/t-0/$SEGMENT"
+}
+
+@test "consume -F shows a record when the followers have it, and not before" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -c min.insync.replicas=2 -q
+  echo 1 | tk produce t --acks all -q
+  tk cluster stop 2 3
+  echo 2 | tk produce t --acks 1 -q # on the leader's disk only
+  "$TK" consume t -F -n 2 --idle-timeout 30000 >out &
+  local pid=$!
+  for ((i = 0; i < 100; i++)); do [ -s out ] && break || sleep 0.1; done
+  sleep 0.5
+  equal "$(cat out)" 1
+  tk_is 0 consume t
+  equal "$output" 1
+  tk cluster start 2 3
+  tk replicate-sim t-0 --rounds 2 >/dev/null
+  wait $pid
+  equal "$(cat out)" "$(printf '1\n2')"
+}
+
+@test "verify, dump-log and recover take a cluster's directory for those of its brokers and controllers" {
+  tk cluster init --brokers 3 --controllers 3 -q
+  tk topics create t -c min.insync.replicas=2 -q
+  seq 1 20 | tk produce t --acks all -q
+  tk_is 0 verify --json
+  equal "$(rows 'select(.type == "summary") | [.partitions, .damage, .derived, .notes]')" "[6,0,0,0]"
+  tk_is 0 verify t --json
+  equal "$(rows 'select(.type == "summary") | [.partitions, .records]')" "[3,60]"
+  printf 'X' | dd of="$TK_DIR/broker-2/t-0/$SEGMENT" bs=1 seek=100 conv=notrunc status=none
+  tk_is 3 verify --json
+  contains "$(jq -r 'select(.severity == "damage") | .file' <<<"$output")" "broker-2/t-0/$SEGMENT"
+  tk_is 2 recover --json --truncate
+  error_is INVALID_REQUEST
+  tk_is 2 recover "$TK_DIR/broker-2/t-0" --json --truncate
+  error_is INVALID_REQUEST
+  tk_is 3 recover --dry-run
+}
