@@ -35,7 +35,7 @@ who() { jq -r '"\(.generation) \(.member):\(.partitions | map(ltrimstr("orders-"
   contains "$stderr" "no members; generation 4"
   equal "$output" ""
   tk_is 0 groups events g --json
-  equal "$(jq -r .ev <<<"$output" | sort | uniq -c | awk '{print $2 $1}' | tr '\n' ' ')" "assign4 commit1 generation4 join2 leave2 "
+  equal "$(jq -r .ev <<<"$output" | sort | uniq -c | awk '{print $2 $1}' | tr '\n' ' ')" "assign4 commit1 fenced2 generation4 join2 leave2 "
 }
 
 @test "several steps in one command: in their order, each its own generation, all or none" {

@@ -179,6 +179,7 @@ while time.time() < end:
 print(sent)
 EOF
   kill -0 "$server"
-  echo alive | timeout 20 kcat -P -b "$kafka" -t good
+  # What came before it is worked off first, which takes a while on a busy machine.
+  echo alive | timeout 90 kcat -P -b "$kafka" -t good
   equal "$(kcat_all good)" alive
 }

@@ -100,7 +100,7 @@ Request Parser::take() {
   request.path = decode_percent(std::string_view(target).substr(0, mark), false).value_or("");
   std::string_view query = mark == std::string::npos ? "" : std::string_view(target).substr(mark + 1);
   while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
+    const auto end = static_cast<std::size_t>(std::ranges::find(query, '&') - query.begin());
     const std::string_view part = query.substr(0, end);
     const std::size_t equals = std::min(part.find('='), part.size());
     const auto name = decode_percent(part.substr(0, equals), true);
