@@ -85,17 +85,27 @@ shell_tests() {
   count "shell tests" "$p" "$f" "$s"
 }
 
-# counting_test NAME SCRIPT ARGS...: a script of tests/, whose last line counts. Seeds are fixed, so that a failure can be
-# repeated; by hand more of it, with others (--help).
-counting_test() {
-  local name=$1 script=$2 last p=0 f=1
-  local log=$logs/${script##*/}.log
+# start_test NAME SCRIPT ARGS...: a script of tests/, whose last line counts. Seeds are fixed, so that a failure can be
+# repeated; by hand more of it, with others (--help). They wait for disks and for time more than they compute: several run at
+# once, and count_started waits for them.
+started=()
+start_test() {
+  local name=$1 script=$2
   shift 2
-  TK=$root/build/release/tk timeout 300 python3 "tests/$script.py" "$@" >"$log" 2>&1 || true
-  last=$(tail -n 1 "$log")
-  [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] && p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
-  [ "$f" -eq 0 ] || tail -n 20 "$log"
-  count "$name" "$p" "$f"
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
+  TK=$root/build/release/tk timeout 300 python3 "tests/$script.py" "$@" >"$logs/$name.log" 2>&1 &
+  started+=("$name")
+}
+count_started() {
+  wait || true
+  local name last p f
+  for name in "${started[@]}"; do
+    last=$(tail -n 1 "$logs/$name.log")
+    p=0 f=1
+    [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed ]] && p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]}
+    [ "$f" -eq 0 ] || tail -n 20 "$logs/$name.log"
+    count "$name" "$p" "$f"
+  done
 }
 
 source_files() {
@@ -118,7 +128,7 @@ kafka_interop() {
     say "skipped: Kafka's own engine as a partner (needs a JDK of 17 or newer, and Maven)"
     return
   fi
-  TK=$root/build/release/tk TK_INTEROP_SECONDS=${TK_INTEROP_SECONDS:-80} TK_INTEROP_CLIENTS=${TK_INTEROP_CLIENTS:-0} scripts/interop-kafka.sh >"$logs/interop.log" 2>&1 || true
+  TK=$root/build/release/tk TK_INTEROP_SECONDS=${TK_INTEROP_SECONDS:-60} TK_INTEROP_CLIENTS=${TK_INTEROP_CLIENTS:-0} scripts/interop-kafka.sh >"$logs/interop.log" 2>&1 || true
   local last p f
   last=$(tail -n 1 "$logs/interop.log")
   if [[ $last =~ ^skipped ]]; then
@@ -140,12 +150,13 @@ say "built (release, ${SECONDS}s)"
 began=$SECONDS
 unit_tests release build/release/tests/unit
 shell_tests
-counting_test "command lines of documents" docs/run_docs
-counting_test "producers killed" crash/kill_produce --rounds 200 --seed 1
-counting_test "named producers killed" crash/kill_named --rounds 100 --seed 1
-counting_test "clusters killed" crash/kill_cluster --rounds 20 --seed 1
-counting_test "clusters with three controllers killed" crash/kill_cluster --rounds 8 --seed 101 --controllers 3
-counting_test "members killed" crash/kill_group --seconds 15 --seed 1
+start_test "command lines of documents" docs/run_docs
+start_test "producers killed" crash/kill_produce --rounds 200 --seed 1
+start_test "named producers killed" crash/kill_named --rounds 100 --seed 1
+start_test "clusters killed" crash/kill_cluster --rounds 20 --seed 1
+start_test "clusters with three controllers killed" crash/kill_cluster --rounds 8 --seed 101 --controllers 3
+start_test "members killed" crash/kill_group --seconds 15 --seed 1
+count_started
 one_check "formatting" formatted
 one_check "layers" scripts/check_layers.sh
 if sanitized_tests; then unit_tests sanitizers build/asan/tests/unit; else count "unit tests, sanitizers" 0 1; fi
