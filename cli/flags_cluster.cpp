@@ -183,7 +183,8 @@ void bind_replicate_sim(CommandSpec& spec) {
   spec.value("--min-isr", "M", "min.insync.replicas (default: 2)", [to](const std::string& text) {
     to->min_isr = static_cast<std::int32_t>(parse_number(text, 1, 9));
   });
-  spec.value("--faults", "LIST", "net,reorder,crash,power,disk,controller,client or none (default: all)",
+  spec.value("--faults", "LIST",
+             "net,reorder,crash,power,disk,controller,client, all or none (default: all but disk)",
              [to](const std::string& text) { add_words(to->faults, text); });
   spec.list("--without", "RULE", "switch a rule off; 'help' lists them",
             [to](const std::string& text) { add_words(to->without, text); });

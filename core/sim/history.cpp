@@ -146,7 +146,7 @@ std::optional<Faults> parse_faults(const std::vector<std::string>& names) {
   if (names.empty()) return Faults{};
   Faults faults{false, false, false, false, false, false, false};
   for (const std::string& name : names) {
-    if (name == "all") return Faults{};
+    if (name == "all") return Faults{true, true, true, true, true, true, true};
     if (name == "none") continue;
     bool* const member = name == "net"          ? &faults.net
                          : name == "reorder"    ? &faults.reorder
