@@ -22,6 +22,7 @@ void ClusterSession::load(Cluster::LoadFor what) {
   options.lock_wait = lock_wait(*context_);
   options.waits_for_controllers = true;
   options.note = [context = context_](const std::string& line) { context->diagnostics.warning(line); };
+  options.on_damage = [context = context_](const Error& error) { context->diagnostics.error(error); };
   options.on_event = [events = events_.get()](const ClusterEvent& event) {
     events->push_back(event_json(event));
   };

@@ -120,6 +120,17 @@ std::unique_ptr<PartitionPlan> plan_partition(const Store& store, const Partitio
     context.diagnostics.note(
         fmt::format("{}: '{}' is no file of the log: left out", label(partition), printable(other.name)));
   }
+  // Without a word the consumer would find the topic empty, and wait.
+  if (partition.in_cluster && plan->view.log_end < partition.high_watermark.value_or(Offset(0))) {
+    context.diagnostics.error(
+        Error(ErrorCode::corrupt_message,
+              fmt::format("{}: the leader's log ends at {}, and records up to {} were committed: they are "
+                          "gone from its disk",
+                          label(partition), plan->view.log_end.value(), partition.high_watermark->value()))
+            .at(partition.directory)
+            .hint(fmt::format("'tk replicate-sim {}' lets another in-sync replica lead, if one is up",
+                              label(partition))));
+  }
   const Offset readable_end = readable_end_of(store, options, *plan);
   plan->scope.from = plan->view.log_start;
   set_end(options, context, *plan, readable_end);

@@ -40,11 +40,10 @@ DeletedRecords delete_in_cluster(Store& store, const NamedPartition& named, std:
   for (std::size_t i = 0; i + 1 < segments.size() && segments[i + 1].base <= deleted.to; ++i)
     ++deleted.segments_deleted;
   if (dry_run) return deleted;
-  PartitionReplica* leader = store.cluster()->true_leader(
-      fmt::format("{}-{}", named.topic->name, named.partition->partition.value()));
-  if (leader == nullptr)
-    throw Error(ErrorCode::leader_not_available, named.label + " has no live leader").at(store.directory());
-  leader->log().start_at(deleted.to);
+  store.cluster()
+      ->need_leader(fmt::format("{}-{}", named.topic->name, named.partition->partition.value()))
+      .log()
+      .start_at(deleted.to);
   return deleted;
 }
 

@@ -11,8 +11,11 @@
 namespace tk {
 namespace {
 
-Store::Options store_options(const Context& context) {
-  return {.lock_wait = lock_wait(context), .default_format = context.default_format, .clock = &context.clock};
+Store::Options store_options(Context& context) {
+  return {.lock_wait = lock_wait(context),
+          .default_format = context.default_format,
+          .clock = &context.clock,
+          .warn = [&context](const std::string& line) { context.diagnostics.warning(line); }};
 }
 
 void report(const Store& store, Context& context) {

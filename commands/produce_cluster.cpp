@@ -12,13 +12,6 @@ namespace {
 /// Cluster time passes in steps of this: sessions and lags end on none of their own.
 constexpr std::int64_t kTimeStepMs = 500;
 
-PartitionReplica& live_leader(Store& store, const std::string& name) {
-  if (PartitionReplica* leader = store.cluster()->true_leader(name)) return *leader;
-  throw Error(ErrorCode::leader_not_available, fmt::format("{} has no live leader", name))
-      .at(store.directory())
-      .hint(fmt::format("see 'tk cluster status', then 'tk cluster start B' or 'tk failover {}'", name));
-}
-
 }  // namespace
 
 AckLevel ack_level(const ProduceOptions& options) {
@@ -35,7 +28,7 @@ AckLevel ack_level(const ProduceOptions& options) {
 
 void check_acks(Store& store, const std::string& topic, std::int32_t partition, AckLevel level) {
   const std::string name = fmt::format("{}-{}", topic, partition);
-  PartitionReplica& leader = live_leader(store, name);
+  PartitionReplica& leader = store.cluster()->need_leader(name);
   if (!leader.refuses(level)) return;
   throw Error(ErrorCode::not_enough_replicas,
               fmt::format("{} has {} in-sync replica{}, and acks=all needs {}: nothing is written to it",
@@ -79,7 +72,7 @@ void replicate_appended(Store& store, const std::string& topic, const std::vecto
     if (error != ReplicaError::none) refused = error;
   };
   for (const AppendedRange& range : ranges) {
-    live_leader(store, fmt::format("{}-{}", topic, range.partition)).took(range.first, range.last, level);
+    cluster.need_leader(fmt::format("{}-{}", topic, range.partition)).took(range.first, range.last, level);
   }
   const auto waiting = [&](std::int32_t partition) {
     const PartitionReplica* leader = cluster.true_leader(fmt::format("{}-{}", topic, partition));

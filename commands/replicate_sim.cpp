@@ -64,7 +64,7 @@ int run_rounds(const ReplicateSimOptions& options, Context& context) {
   Cluster& cluster = session.cluster();
   const std::string partition = cluster_partition(cluster, options.partition);
   for (const std::int32_t id : options.only) {
-    if (cluster.replica(id, partition) == nullptr)
+    if (!holds(cluster.partition(partition).replicas, id))
       throw Error(ErrorCode::invalid_request, fmt::format("broker {} has no replica of {}", id, partition))
           .at(cluster.directory());
   }

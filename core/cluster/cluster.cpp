@@ -6,9 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/catalog/topic_name.h"
-#include "core/format/checkpoint_file.h"
 #include "core/format/end_marker.h"
-#include "core/log/segment_names.h"
 
 namespace tk {
 namespace {
@@ -119,62 +117,6 @@ void Cluster::refresh_settings() {
 
 // ---- topics
 
-ReplicaSlot& Cluster::make_slot(Broker& of, const std::string& partition, const TopicState& topic) {
-  ReplicaSlot& slot = of.slots[partition];
-  if (slot.replica) return slot;
-  ReplicaLog::Options options;
-  const auto format = topic.configs.find(std::string(kFormatConfig));
-  options.format =
-      format != topic.configs.end() && format->second == "kafka" ? TopicFormat::kafka : TopicFormat::json;
-  options.config = log_config(topic.configs);
-  options.sync = options_.sync;
-  options.lock_wait = options_.lock_wait;
-  options.note = options_.note;
-  ReplicaLog log(fs_, join_path(broker_directory(of.id), partition), std::move(options));
-  slot.replica = std::make_unique<PartitionReplica>(
-      *this, of.id, partition, split_topic_partition(partition).partition.value(), std::move(log));
-  return slot;
-}
-
-// Between two commands a log is closed; opening it again is no restart of its broker.
-void Cluster::open_slot(Broker& of, ReplicaSlot& slot) {
-  ReplicaLog& log = slot.replica->log();
-  if (log.is_open() || !of.up) return;
-  const std::string metadata = join_path(log.directory(), kPartitionMetadataFile);
-  if (!fs_.stat(metadata)) {
-    fs_.make_directories(log.directory());
-    const TopicState* topic = image().topic(split_topic_partition(slot.replica->partition()).topic);
-    if (topic != nullptr) {
-      replace_atomically(fs_, metadata, as_bytes(format_partition_metadata(topic->id)),
-                         options_.sync != SyncPolicy::never);
-    }
-  }
-  log.open();
-  ReplicaMemory& memory = slot.replica->memory();
-  if (memory.high_watermark > log.end() || memory.high_watermark < log.start())
-    slot.replica->settle_high_watermark(memory.high_watermark);
-  // An epoch in which nothing was written has no trace in the files.
-  if (slot.replica->leads()) log.begin_epoch(memory.leader_epoch);
-}
-
-PartitionReplica* Cluster::replica(BrokerId id, std::string_view partition_name) {
-  Broker& of = broker(id);
-  const auto found = of.slots.find(partition_name);
-  if (found == of.slots.end()) return nullptr;
-  open_slot(of, found->second);
-  return found->second.replica.get();
-}
-
-PartitionReplica* Cluster::true_leader(std::string_view partition_name) {
-  const PartitionRegistration& state = partition(std::string(partition_name));
-  if (state.leader == kNoBroker || !broker(state.leader).up) return nullptr;
-  PartitionReplica* leader = replica(state.leader, partition_name);
-  if (leader == nullptr || !leader->leads() ||
-      leader->memory().leader_epoch != LeaderEpoch(state.leader_epoch))
-    return nullptr;
-  return leader;
-}
-
 Counts Cluster::lost(std::string_view partition_name) {
   Counts counts{};
   const PartitionRegistration& state = partition(std::string(partition_name));
@@ -253,7 +195,7 @@ PartitionReplica::Appended Cluster::append(std::string_view partition_name, cons
   PartitionReplica::Appended appended{ReplicaError::not_leader_or_follower};
   PartitionReplica* leader = nullptr;
   const bool written = on_disk_of(broker(target), [&] {
-    leader = replica(target, partition_name);
+    leader = live_replica(target, partition_name);
     if (leader != nullptr) appended = leader->append(record, level);
   });
   if (!written) return {ReplicaError::storage_error};
@@ -281,7 +223,7 @@ PartitionReplica::Appended Cluster::append_marker(std::string_view partition_nam
   if (target == kNoBroker || !broker(target).up) return {ReplicaError::not_leader_or_follower};
   PartitionReplica::Appended appended{ReplicaError::not_leader_or_follower};
   const bool written = on_disk_of(broker(target), [&] {
-    PartitionReplica* leader = replica(target, partition_name);
+    PartitionReplica* leader = live_replica(target, partition_name);
     if (leader != nullptr) appended = leader->append_marker(marker);
   });
   return written ? appended : PartitionReplica::Appended{ReplicaError::storage_error};
@@ -304,14 +246,12 @@ void Cluster::answered(PartitionReplica& leader, AckLevel level, Offset first, O
 
 std::optional<FetchRequest> Cluster::make_fetch(BrokerId follower, std::string_view partition_name,
                                                 std::int64_t max_records) {
-  if (!broker(follower).up) return std::nullopt;
-  PartitionReplica* of = replica(follower, partition_name);
+  PartitionReplica* of = live_replica(follower, partition_name);
   return of == nullptr ? std::nullopt : of->next_fetch(max_records);
 }
 
 std::optional<FetchReply> Cluster::serve_fetch(const FetchRequest& request, std::string_view partition_name) {
-  if (!broker(request.leader).up) return std::nullopt;
-  PartitionReplica* leader = replica(request.leader, partition_name);
+  PartitionReplica* leader = live_replica(request.leader, partition_name);
   if (leader == nullptr) return std::nullopt;
   FetchReply reply = leader->handle(request);
   if (reply.ignored) return std::nullopt;
@@ -320,7 +260,7 @@ std::optional<FetchReply> Cluster::serve_fetch(const FetchRequest& request, std:
 
 std::string Cluster::take_reply(FetchReply& reply, std::string_view partition_name) {
   Broker& of = broker(reply.request.follower);
-  PartitionReplica* follower = of.up ? replica(of.id, partition_name) : nullptr;
+  PartitionReplica* follower = live_replica(of.id, partition_name);
   if (follower == nullptr) return "dropped";
   // What was sent to an earlier incarnation is not for this one.
   if (rules().broker_epoch && reply.request.broker_epoch != broker_epoch(of.id)) return "dropped";
@@ -428,8 +368,7 @@ void Cluster::learn(Broker& of, const std::string& partition_name, const Partiti
   if (slot == of.slots.end() || state.partition_epoch < slot->second.replica->memory().partition_epoch)
     return;
   on_disk_of(of, [&] {
-    open_slot(of, slot->second);
-    slot->second.replica->learn(state);
+    if (open_slot(of, slot->second)) slot->second.replica->learn(state);
   });
 }
 
@@ -496,8 +435,7 @@ void Cluster::tick(std::int64_t ms) {
     if (!of.up) continue;
     for (auto& [name, slot] : of.slots) {
       if (!slot.replica->leads()) continue;
-      open_slot(of, slot);
-      slot.replica->check_isr();
+      if (open_slot(of, slot) && slot.replica->leads()) slot.replica->check_isr();
     }
   }
 }

@@ -57,6 +57,8 @@ struct ReplicaSlot {
   Offset checkpointed_hw{0};
   /// Below it everything survives a loss of power (recovery-point-offset-checkpoint).
   Offset durable{0};
+  /// Why the log of a broker that is up is not used: it is damaged, and no other replica may lead.
+  std::optional<Error> offline;
 };
 
 struct Broker {
@@ -93,6 +95,8 @@ class Cluster final : public ReplicaHost {
     SyncPolicy sync = SyncPolicy::at_end;
     LockWait lock_wait = 10000;
     std::function<void(const std::string&)> note;
+    /// Told of each log that cannot be used (ReplicaSlot::offline).
+    std::function<void(const Error&)> on_damage;
     /// Told of everything that happens.
     std::function<void(const ClusterEvent&)> on_event;
     /// What needs a decision lets cluster time pass till the controllers have a leader again, if a majority
@@ -129,10 +133,16 @@ class Cluster final : public ReplicaHost {
   /// Throws unknown_topic_or_partition, or broker_not_available for a broker that is none.
   Broker& broker(BrokerId id);
   [[nodiscard]] const PartitionRegistration& partition(const std::string& name) const;
-  /// The replica, opened; null if the broker has none of this partition.
+  /// The replica; null if the broker has none of this partition. Its log is opened, unless the broker is
+  /// down, the log cannot be used, or the cluster is only looked at.
   PartitionReplica* replica(BrokerId id, std::string_view partition);
+  /// The same, and null unless the log is open.
+  PartitionReplica* live_replica(BrokerId id, std::string_view partition);
   /// The replica that leads by the controller's word and its own, on a live broker; null if there is none.
   PartitionReplica* true_leader(std::string_view partition);
+  /// The same; where there is none it throws why: corrupt_message if the leader's log cannot be used, else
+  /// leader_not_available.
+  PartitionReplica& need_leader(std::string_view partition);
   /// Records acknowledged, by level, that are not in the true leader's log now.
   Counts lost(std::string_view partition);
 
@@ -236,7 +246,23 @@ class Cluster final : public ReplicaHost {
     if (options_.on_event) options_.on_event(event);
   }
   ReplicaSlot& make_slot(Broker& broker, const std::string& partition, const TopicState& topic);
-  void open_slot(Broker& broker, ReplicaSlot& slot);
+
+  // ---- logs (cluster_slots.cpp)
+  enum class Opening : std::uint8_t {
+    /// Between two commands: the process that writes the log goes on.
+    goes_on,
+    /// The broker's process has started anew, and recovers its logs.
+    restarts,
+  };
+  /// False if the log is not open then: its broker is down, or it cannot be used.
+  bool open_slot(Broker& broker, ReplicaSlot& slot, Opening opening = Opening::goes_on);
+  /// Opens a log that must still have all that was committed. Where it has not, the replica is cut to what is
+  /// readable and gives up its seats, if another may lead; else corrupt_message is thrown and nothing done.
+  void open_again(Broker& broker, ReplicaSlot& slot);
+  void require_other_leader(const Broker& broker, const PartitionReplica& replica, const Error& damage);
+  void make_partition_directory(const PartitionReplica& replica);
+  /// What the disk loses when the process dies.
+  void forget(Broker& broker, DiskLoss loss);
   void partition_changed(const std::string& topic, std::int32_t number, const PartitionRegistration& before,
                          const PartitionRegistration& now, bool unclean);
   void refresh_settings();
@@ -268,6 +294,8 @@ class Cluster final : public ReplicaHost {
   std::string cluster_id_;
   std::int64_t now_ = 0;
   bool propagate_ = true;
+  /// Nothing is opened for writing, and no decision taken.
+  bool only_looks_ = false;
 };
 
 template <class Use>

@@ -16,6 +16,7 @@ void Cluster::end_process(Broker& of) {
     ReplicaMemory memory;
     memory.high_watermark = of.clean_stop ? slot.replica->high_watermark() : slot.checkpointed_hw;
     slot.replica->memory() = memory;
+    slot.offline.reset();
   }
 }
 
@@ -28,10 +29,15 @@ void Cluster::disk_failed(Broker& of, const Error& error) {
 void Cluster::kill(BrokerId id, bool clean, DiskLoss loss) {
   Broker& of = broker(id);
   if (!of.up) return;
+  // A log that cannot be used cannot be vouched for by the mark.
+  bool whole = true;
   if (clean) {
     const bool flushed = on_disk_of(of, [&] {
       for (auto& [name, slot] : of.slots) {
-        open_slot(of, slot);
+        if (!open_slot(of, slot)) {
+          whole = false;
+          continue;
+        }
         slot.checkpointed_hw = slot.replica->high_watermark();
         slot.durable = slot.replica->log().end();
         slot.replica->log().close();
@@ -39,22 +45,28 @@ void Cluster::kill(BrokerId id, bool clean, DiskLoss loss) {
     });
     if (!flushed) return;
   }
-  of.clean_stop = clean;
+  of.clean_stop = clean && whole;
+  if (!clean) forget(of, loss);
+  event({.kind = "kill", .broker = id, .from = loss.count, .detail = clean ? "clean" : ""});
+  end_process(of);
+}
+
+void Cluster::forget(Broker& of, DiskLoss loss) {
   for (auto& [name, slot] : of.slots) {
-    if (clean) break;
-    open_slot(of, slot);
     ReplicaLog& log = slot.replica->log();
+    // A process that dies looks at nothing once more.
+    if (loss.what != DiskLoss::What::nothing) open_slot(of, slot, Opening::restarts);
+    if (!log.is_open()) continue;
     const Offset end = log.end();
     if (loss.what == DiskLoss::What::records) log.truncate(std::max(slot.durable, end - loss.count));
     if (loss.what == DiskLoss::What::unsynced) log.truncate(slot.durable);
     if (loss.what == DiskLoss::What::bytes && end > slot.durable) {
       log.abandon();
       log.tear(static_cast<std::uint64_t>(loss.count));
+      continue;
     }
-    if (log.is_open()) slot.checkpointed_hw = std::min(slot.checkpointed_hw, log.end());
+    slot.checkpointed_hw = std::min(slot.checkpointed_hw, log.end());
   }
-  event({.kind = "kill", .broker = id, .from = loss.count, .detail = clean ? "clean" : ""});
-  end_process(of);
 }
 
 bool Cluster::start(BrokerId id) {
@@ -63,7 +75,7 @@ bool Cluster::start(BrokerId id) {
     throw Error(ErrorCode::broker_not_available, fmt::format("broker {} is up already", id))
         .at(broker_directory(id));
   need_controller();
-  const bool clean = of.clean_stop;
+  bool clean = of.clean_stop;
   of.up = true;
   of.heartbeat_ms = now_;
   const bool recovered = on_disk_of(of, [&] {
@@ -72,8 +84,13 @@ bool Cluster::start(BrokerId id) {
       replica.log().set_recovery_point(slot.durable);
       if (!rules().tail_check && fs_.stat(replica.log().directory()))
         replica.log().take_torn_tail_for_whole();
-      open_slot(of, slot);
+      if (!open_slot(of, slot, Opening::restarts)) {
+        clean = false;
+        continue;
+      }
       const std::int64_t end = replica.log().end().value();
+      // Whatever the mark says: what was committed and is not there cost the seat (KIP-966).
+      if (replica.log().end() < slot.checkpointed_hw) clean = false;
       replica.settle_high_watermark(slot.checkpointed_hw);
       slot.durable = std::min(slot.durable, replica.log().end());
       event({.kind = "recover", .broker = id, .partition = name, .to = end});
@@ -97,8 +114,7 @@ void Cluster::bounce(BrokerId id) {
   end_process(of);
   of.up = true;
   for (auto& [name, slot] : of.slots) {
-    open_slot(of, slot);
-    slot.replica->settle_high_watermark(slot.checkpointed_hw);
+    if (open_slot(of, slot, Opening::restarts)) slot.replica->settle_high_watermark(slot.checkpointed_hw);
   }
   event({.kind = "start", .broker = id, .detail = "bounce"});
   learn(id);
@@ -125,7 +141,7 @@ void Cluster::flush(BrokerId id) {
   if (!of.up) return;
   const bool forced = on_disk_of(of, [&] {
     for (auto& [name, slot] : of.slots) {
-      open_slot(of, slot);
+      if (!open_slot(of, slot)) continue;
       slot.replica->log().force();
       slot.durable = slot.replica->log().end();
     }
@@ -138,21 +154,14 @@ void Cluster::retain(std::string_view partition_name, Offset start) {
     const auto slot = of.slots.find(partition_name);
     if (!of.up || slot == of.slots.end()) continue;
     on_disk_of(of, [&] {
-      open_slot(of, slot->second);
-      slot->second.replica->log().start_at(start);
+      if (open_slot(of, slot->second)) slot->second.replica->log().start_at(start);
     });
   }
 }
 
-// As with a log directory that failed: the replica may have lost anything, and leads no more if another can.
-void Cluster::give_up_seats(BrokerId id, std::string_view partition_name) {
-  const TopicPartition name = split_topic_partition(partition_name);
-  controller_.fail_replica(name.topic, name.partition.value(), id);
-}
-
 void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
   PartitionReplica* leader = true_leader(partition_name);
-  PartitionReplica* rotten = replica(id, partition_name);
+  PartitionReplica* rotten = live_replica(id, partition_name);
   if (leader == nullptr || rotten == nullptr || leader == rotten) {
     throw Error(ErrorCode::not_leader_or_follower, "a replica is rebuilt from another one that leads")
         .at(broker_directory(id));
@@ -169,8 +178,8 @@ void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
 }
 
 std::string Cluster::scrub(BrokerId id, std::string_view partition_name) {
-  PartitionReplica* replica = this->replica(id, partition_name);
-  if (replica == nullptr || !replica->log().is_open()) return "no replica";
+  PartitionReplica* replica = live_replica(id, partition_name);
+  if (replica == nullptr) return "no replica";
   const auto damaged = replica->log().first_damage();
   if (!damaged) return "whole";
   const std::string found = fmt::format("damaged at {}", damaged->value());

@@ -225,6 +225,7 @@ bool is_cluster_broker(FileSystem& fs, const std::string& directory) {
 // ---- reading
 
 void Cluster::load(LoadFor what) {
+  only_looks_ = what == LoadFor::looking;
   load_cluster_file();
   if (what == LoadFor::changing && quorum_.voters().size() > 1) {
     quorum_.open();

@@ -29,8 +29,8 @@ std::uint64_t ReplicaLog::open() {
   std::uint64_t cut = 0;
   for (;;) {
     try {
-      open_partition();
-      break;
+      open_whole();
+      return cut;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt_message || !error.position()) throw;
       // A broker drops everything from the first bad unit on, readable or not (kafka-on-disk.md §9.2). Where
@@ -44,10 +44,13 @@ std::uint64_t ReplicaLog::open() {
       if (options_.sync != SyncPolicy::never) file->sync();
     }
   }
+}
+
+void ReplicaLog::open_whole() {
+  open_partition();
   const PartitionFiles files = list_partition(fs_, directory_);
   start_ = std::max(options_.start, files.segments.empty() ? log_->log_end() : files.segments.front().base);
   start_ = std::min(start_, log_->log_end());
-  return cut;
 }
 
 void ReplicaLog::keep_copy(const Error& damage, std::uint64_t from, std::uint64_t to) {
@@ -366,6 +369,7 @@ bool ReplicaLog::corrupt(Offset offset, std::size_t byte) {
 
 Offset ReplicaLog::end_on_disk() {
   if (is_open()) return end();
+  if (!fs_.stat(directory_)) return options_.start;
   const PartitionFiles files = list_partition(fs_, directory_);
   if (files.segments.empty()) return options_.start;
   const SegmentFile& last = files.segments.back();

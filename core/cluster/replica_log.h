@@ -59,6 +59,9 @@ class ReplicaLog {
   /// Opens the log as a broker does at its start: cuts everything from the first torn or damaged unit above
   /// the recovery point on. Says how many bytes went.
   std::uint64_t open();
+  /// Opens the log of a process that goes on: a torn end, which nobody was told of, is cut, and nothing else.
+  /// Throws corrupt_message where readable records follow damage.
+  void open_whole();
   /// Forces what is unforced (unless the policy is `never`) and lets go of the log.
   void close();
   /// Lets go of the log as a process that dies does: nothing is forced, no index entry written.
@@ -108,7 +111,7 @@ class ReplicaLog {
   void take_torn_tail_for_whole();
   /// Overwrites a byte, by its place in the unit that holds `offset`; false if there is none.
   bool corrupt(Offset offset, std::size_t byte);
-  /// The offset after the last whole unit in the files, whether open or not.
+  /// The offset after the last whole unit in the files, whether open or not; start() if they are gone.
   [[nodiscard]] Offset end_on_disk();
 
  private:

@@ -216,9 +216,8 @@ ScenarioRun::Outcome ScenarioRun::append(const Step& step) {
     const std::size_t place = sent_.size();
     // Known before the answer, which may come at once.
     BrokerId target = step.to != kNoBroker ? step.to : cluster_.partition(name).leader;
-    PartitionReplica* leader = cluster_.brokers().contains(target) && cluster_.brokers().at(target).up
-                                   ? cluster_.replica(target, name)
-                                   : nullptr;
+    PartitionReplica* leader =
+        cluster_.brokers().contains(target) ? cluster_.live_replica(target, name) : nullptr;
     if (leader != nullptr && leader->leads())
       sent_.push_back(
           {value, step.partition, leader->log().end(), leader->memory().leader_epoch, {}, record.sequence});
@@ -255,7 +254,7 @@ ScenarioRun::Outcome ScenarioRun::read(const Step& step) {
   const BrokerId target = step.to != kNoBroker ? step.to : cluster_.partition(name).leader;
   if (!cluster_.brokers().contains(target) || !cluster_.brokers().at(target).up)
     return done("LEADER_NOT_AVAILABLE");
-  PartitionReplica* replica = cluster_.replica(target, name);
+  PartitionReplica* replica = cluster_.live_replica(target, name);
   if (replica == nullptr) return done("NOT_LEADER_OR_FOLLOWER");
   // Without an offset from the log start on, as a consumer with --from-beginning.
   Offset from = step.from >= 0 ? Offset(step.from) : replica->log().start();

@@ -340,7 +340,7 @@ Step Schedule::disk(ScenarioRun& run) {
     return make(Op::full, id);
   }
   // Rot is looked for in one log.
-  PartitionReplica* replica = run.cluster().replica(id, run.partition_name(0));
+  PartitionReplica* replica = run.cluster().live_replica(id, run.partition_name(0));
   if (config_.partitions > 1 || replica == nullptr || replica->log().end() <= replica->log().start())
     return fetch(run);
   hurt_.insert(id);

@@ -90,6 +90,8 @@ class Store {
     std::optional<TopicFormat> default_format;
     /// With it, logs opened for appending apply their topic's own retention whenever they close a segment.
     const Clock* clock = nullptr;
+    /// Told of what a cluster's disks have lost, when that is found. Without it notes() gets it.
+    std::function<void(const std::string&)> warn = {};
   };
 
   /// Opens an existing directory for looking. Throws storage_error if it is missing or no directory.

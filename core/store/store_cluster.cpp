@@ -26,7 +26,8 @@ void Store::load_cluster() {
     Cluster::Options options;
     options.lock_wait = options_.lock_wait;
     options.waits_for_controllers = true;
-    options.note = [this](const std::string& line) { notes_.push_back(line); };
+    options.note = options_.warn;
+    if (!options.note) options.note = [this](const std::string& line) { notes_.push_back(line); };
     cluster_ = std::make_shared<Cluster>(*fs_, directory_, ClusterSettings{}, std::move(options));
     cluster_->load(cluster_lock_ ? Cluster::LoadFor::changing : Cluster::LoadFor::looking);
     if (cluster_lock_) finish_interrupted(*cluster_);
@@ -115,15 +116,10 @@ const TopicInfo& Store::alter_cluster_topic(std::string_view name, std::optional
 std::unique_ptr<PartitionLog> Store::open_cluster_log(const TopicInfo& topic, const PartitionInfo& partition,
                                                       PartitionLog::Options options) {
   const std::string name = fmt::format("{}-{}", topic.name, partition.partition.value());
-  PartitionReplica* leader = cluster_->true_leader(name);
-  if (leader == nullptr) {
-    throw Error(ErrorCode::leader_not_available, fmt::format("{} has no live leader", name))
-        .at(directory_)
-        .hint("see 'tk cluster status', then 'tk cluster start B' or 'tk failover " + name + "'");
-  }
-  options.leader_epoch = leader->memory().leader_epoch;
-  leader->log().close();  // its lock is taken by the log that is handed out
-  return std::make_unique<PartitionLog>(*fs_, leader->log().directory(), std::move(options));
+  PartitionReplica& leader = cluster_->need_leader(name);
+  options.leader_epoch = leader.memory().leader_epoch;
+  leader.log().close();  // its lock is taken by the log that is handed out
+  return std::make_unique<PartitionLog>(*fs_, leader.log().directory(), std::move(options));
 }
 
 }  // namespace tk
