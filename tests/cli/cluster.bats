@@ -268,6 +268,28 @@ hurt() {
   error_is INVALID_REQUEST
 }
 
+@test "retain takes segments from the leader below the high watermark, and the followers go along" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -c min.insync.replicas=2 -c segment.bytes=2048 -c retention.bytes=4096 -q
+  seq 1 500 | tk produce t --acks all -q
+  tk_is 0 retain --json
+  local start
+  start=$(jq -s '[.[] | select(.action == "deleted")] | last | .next_offset' <<<"$output")
+  [ "$start" -gt 0 ]
+  tk_is 0 consume t
+  equal "$output" "$(seq $((start + 1)) 500)"
+  tk replicate-sim t-0 --rounds 2 >/dev/null
+  for id in 1 2 3; do
+    equal "$(find "$TK_DIR/broker-$id/t-0" -name '*.log' | sort | head -n 1)" "$TK_DIR/broker-$id/t-0/$(printf '%020d' "$start").log"
+  done
+  tk cluster stop 1
+  tk failover t-0 >/dev/null
+  tk replicate-sim t-0 --rounds 2 >/dev/null
+  tk_is 0 consume t
+  equal "$output" "$(seq $((start + 1)) 500)"
+  tk_is 0 verify
+}
+
 @test "a flipped byte on a broker's disk is found by a scrub, and the log built anew from the leader" {
   tk cluster init --brokers 3 -q
   tk topics create t -c min.insync.replicas=2 -c segment.bytes=4096 -q
