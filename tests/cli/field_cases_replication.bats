@@ -35,7 +35,8 @@ scenario() {
   local story=("append m0" sync checkpoint "append m1" "fetch 2" "fetch 2 lose=reply" "bounce 2" "kill 1" "fence 1")
   scenario "config rf=2 min.isr=1" "${story[@]}" "expect log 2 = m0 m1 epochs=0@0,1@2 leo=2" "expect lost acks=all ="
   # The rule before leader epochs cuts at the high watermark.
-  scenario "config rf=2 min.isr=1 trunc=hw" "${story[@]}" "expect log 2 = m0 leo=1"
+  scenario "config rf=2 min.isr=1 trunc=hw" "${story[@]}" "expect log 2 = m0 leo=1" \
+    "expect lost acks=all = m1" "expect-violation R3" "expect-violation R4"
 }
 
 @test "R100: two logs that differ at one offset become one again" {
