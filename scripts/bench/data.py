@@ -60,18 +60,24 @@ def write_foreign_json_segment(directory, bodies, count):
             text.write(body + b"\n")
 
 
-def crc32c_table():
-    table = []
-    for byte in range(256):
-        for _ in range(8):
-            byte = (byte >> 1) ^ (0x82F63B78 if byte & 1 else 0)
-        table.append(byte)
-    return table
+CRC_TABLE = []
+
+
+def crc32c(data):
+    """By a plain table: slow, and no code of tk's."""
+    if not CRC_TABLE:
+        for byte in range(256):
+            for _ in range(8):
+                byte = (byte >> 1) ^ (0x82F63B78 if byte & 1 else 0)
+            CRC_TABLE.append(byte)
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = CRC_TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return crc ^ 0xFFFFFFFF
 
 
 def check_batches(path, sample=100):
     """Walks the batches of a segment and sums every n-th by a plain table; returns (records, what is wrong)."""
-    table = crc32c_table()
     records, batches = 0, []
     with open(path, "rb") as log:
         position, size = 0, os.fstat(log.fileno()).st_size
@@ -87,9 +93,6 @@ def check_batches(path, sample=100):
         for position, length in batches[:: max(1, len(batches) // sample)]:
             log.seek(position)
             batch = log.read(length)
-            crc = 0xFFFFFFFF
-            for byte in batch[21:]:
-                crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
-            if crc ^ 0xFFFFFFFF != struct.unpack(">I", batch[17:21])[0]:
+            if crc32c(batch[21:]) != struct.unpack(">I", batch[17:21])[0]:
                 return records, f"checksum of the batch at byte {position}"
     return records, ""

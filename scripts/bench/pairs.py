@@ -8,8 +8,8 @@ import time
 class Row:
     """One line of the table.
 
-    reference, subject: shell commands; prepare: what is done, untimed, before each of them.
-    must, aim: least and hoped-for ratio reference / subject (higher is better).
+    reference, subject: shell commands, or functions that return seconds; prepare: what is done, untimed, before each of them.
+    must, aim: least and hoped-for ratio reference / subject (higher is better); None where nothing is asked.
     check: called once after the rounds; returns what is wrong with the answer, or "".
     """
 
@@ -33,6 +33,8 @@ class Row:
 
     def _time(self, command):
         self.prepare()
+        if callable(command):
+            return command()
         if self.repeat > 1:
             return spawn_time(command, self.repeat)
         begin = time.perf_counter()
@@ -47,7 +49,7 @@ def spawn_time(command, times):
     """Mean wall time of starting `command` (words, no shell) and waiting for its end."""
     words = command.split()
     null = os.open(os.devnull, os.O_RDWR)
-    files = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, null, 1)]
+    files = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
     begin = time.perf_counter()
     for _ in range(times):
         pid = os.posix_spawn(words[0], words, os.environ, file_actions=files)
@@ -73,25 +75,32 @@ class Result:
     def verdict(self):
         if self.wrong:
             return "FAIL: " + self.wrong
-        if self.median >= self.row.aim:
+        if self.row.must is None:
+            return ""
+        if self.row.aim is not None and self.median >= self.row.aim:
             return "reaches the aim"
         return "holds" if self.median >= self.row.must else "short"
 
     def line(self):
         if self.wrong:
-            return f"{self.row.name:4} {self.row.what:42} {self.verdict}"
+            return f"{self.row.name:5} {self.row.what:48} {self.verdict}"
+        bounds = "".join(f"  {name} {bound:<5.2f}" for name, bound in (("must", self.row.must), ("aim", self.row.aim)) if bound is not None)
         return (
-            f"{self.row.name:4} {self.row.what:42} {self.median:6.2f} [{self.low:.2f} {self.high:.2f}]"
-            f" {len(self.ratios):3} pairs  must {self.row.must:<5.2f} aim {self.row.aim:<5.2f} {self.verdict}"
+            f"{self.row.name:5} {self.row.what:48} {self.median:7.2f} [{self.low:.2f} {self.high:.2f}] {len(self.ratios):3} pairs"
+            f"{bounds} {self.verdict}"
         )
 
     def as_json(self):
         return {
-            "row": self.row.name, "what": self.row.what, "reference": self.row.reference,
-            "command": self.row.subject, "ratio": round(self.median, 4), "quartiles": [round(self.low, 4), round(self.high, 4)],
+            "row": self.row.name, "what": self.row.what, "reference": name_of(self.row.reference),
+            "command": name_of(self.row.subject), "ratio": round(self.median, 4), "quartiles": [round(self.low, 4), round(self.high, 4)],
             "pairs": len(self.ratios), "reference_s": round(self.reference_s, 6), "tk_s": round(self.subject_s, 6),
             "must": self.row.must, "aim": self.row.aim, "verdict": self.verdict,
         }
+
+
+def name_of(command):
+    return command.__doc__ if callable(command) else command
 
 
 def peak_memory_kib(command):

@@ -25,6 +25,7 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
  * fetches into a cache directory (see the script kafkalog beside this file); nothing here is part of tk.
  *
  *   read | read-control | batches FILE.log...     records as `tk consume -J` prints them, or one line a batch
+ *   time-batches | time-records FILE.log          sums every batch, or reads every record too; prints how long that took
  *   load DIR/t-0 [clean] [k=v...]                 what a broker's start makes of it; without `clean` it recovers
  *   write DIR/t-0 [in=FILE] [k=v...]              appends batch specs, one JSON object a line, as a leader would
  *   offset-for-time DIR/t-0 TS, epoch-end DIR/t-0 EPOCH, truncate DIR/t-0 OFFSET, compact DIR/t-0, retain DIR/t-0
@@ -207,6 +208,19 @@ public class KafkaLog {
         }
     }
 
+    /** Sums every batch of a segment, and with `records` reads the records, too; prints what was read and the seconds. */
+    static void time(String file, boolean records) throws Exception {
+        long begin = System.nanoTime(), batches = 0, count = 0;
+        try (FileRecords f = FileRecords.open(new File(file), false)) {
+            for (RecordBatch b : f.batches()) {
+                b.ensureValid();
+                batches++;
+                if (records) for (org.apache.kafka.common.record.internal.Record r : b) count += r.hasValue() ? 1 : 0;
+            }
+        }
+        System.out.println(J.createObjectNode().put("batches", batches).put("values", count).put("seconds", (System.nanoTime() - begin) / 1e9));
+    }
+
     /** One command; returns the exit status. */
     static int run(List<String> words) {
         Map<String, String> cfg = new HashMap<>();
@@ -222,6 +236,8 @@ public class KafkaLog {
                 case "read": for (String f : args.subList(1, args.size())) read(f, false, false); break;
                 case "read-control": for (String f : args.subList(1, args.size())) read(f, false, true); break;
                 case "batches": for (String f : args.subList(1, args.size())) read(f, true, false); break;
+                case "time-batches": time(target, false); break;
+                case "time-records": time(target, true); break;
                 case "load": try (Opened o = new Opened(target, args.contains("clean"), cfg)) { System.out.println(o.state()); } break;
                 case "write": write(target, cfg); break;
                 case "compact": compact(target, cfg, false); break;
