@@ -125,7 +125,10 @@ void PartitionLog::take_in_tail() {
         if (read_unit_info(unit, kind, info)) return;
         index_->add(info.last_offset, position, unit.size(), info.max_timestamp);
         take_in_producer(unit, info);
-        if (info.kind == UnitKind::batch && (epochs.empty() || epochs.back().epoch != info.leader_epoch))
+        if (info.kind != UnitKind::batch) return;
+        // No checksum covers the epoch of a batch: one that falls again was none.
+        while (!epochs.empty() && epochs.back().epoch > info.leader_epoch) epochs.pop_back();
+        if (epochs.empty() || epochs.back().epoch != info.leader_epoch)
           epochs.push_back({info.leader_epoch, info.base_offset});
       });
   if (scan.stop != TailScan::Stop::clean) settle_damage(active_, scan);
@@ -134,7 +137,8 @@ void PartitionLog::take_in_tail() {
   // An epoch is noted before its first unit is written, which may not have come to be.
   bool changed = epochs_.truncate_from_end(log_end_);
   for (const LeaderEpochEntry& entry : epochs) {
-    if (epochs_.epoch_at(entry.start) != entry.epoch) changed |= epochs_.assign(entry.epoch, entry.start);
+    if (entry.epoch > epochs_.latest().value_or(kNoLeaderEpoch))
+      changed |= epochs_.assign(entry.epoch, entry.start);
   }
   if (changed) save_leader_epochs();
   leader_epoch_ =

@@ -280,6 +280,8 @@ void Checker::check_leader(Watched& partition, const PartitionRegistration& stat
     const LogShape& member = partition.shapes[id];
     const BrokerState* broker = run_.cluster().image().broker(id);
     if (!member.there || broker == nullptr || broker->fenced) continue;
+    // What a disk lets rot nobody knows before a scrub: R16 looks at it when all is over.
+    if (rotten_.contains(id)) continue;
     if (member.end < partition.committed_end ||
         part_at(member, committed, partition.committed_end) < partition.committed_end) {
       committed.start = member.start;

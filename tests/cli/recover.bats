@@ -221,3 +221,16 @@ cut_files() { find logs -name '*.cut-*' -printf '%f %s\n' | sort; }
   equal "$(cd broker/snap-missing-0 && ls *.snapshot | tr '\n' ' ')" \
     "00000000000000000042.snapshot 00000000000000000084.snapshot 00000000000000000126.snapshot 00000000000000000150.snapshot "
 }
+
+@test "a flipped leader epoch, which no checksum covers, does not rewrite the history of epochs" {
+  tk topics create t --format kafka -q
+  for record in a b c; do echo $record | tk produce t -q; done
+  local log=$TK_DIR/t-0/$SEGMENT
+  # Byte 12 to 15 of the second batch of 69 or 70 bytes.
+  local second=$(($(stat -c %s "$log") / 3))
+  printf '\125' | dd of="$log" bs=1 seek=$((second + 15)) conv=notrunc status=none
+  echo d | tk produce t -q
+  equal "$(cat "$TK_DIR/t-0/leader-epoch-checkpoint")" "$(printf '0\n1\n0 0')"
+  tk_is 3 verify --json
+  contains "$output" "leader epoch goes back from 85"
+}
