@@ -17,8 +17,11 @@ namespace {
 constexpr std::uint64_t kRightByte = 0;
 constexpr std::uint64_t kLineByte = 1;
 constexpr std::uint64_t kUpkeepByte = 2;
-constexpr std::int64_t kFirstSleepMs = 1;
-constexpr std::int64_t kLongestSleepMs = 10;
+/// The places of the line for a state file's lock, the foremost first: behind every byte that members use.
+constexpr std::uint64_t kFirstPlace = std::uint64_t{1} << 62;
+constexpr std::uint64_t kPlaces = 64;
+constexpr std::chrono::microseconds kFirstSleep{250};
+constexpr std::chrono::microseconds kLongestSleep{10000};
 
 std::int64_t deadline_after(std::int64_t timeout_ms) {
   const std::int64_t now = monotonic_ms();
@@ -28,14 +31,31 @@ std::int64_t deadline_after(std::int64_t timeout_ms) {
 // Tries until the deadline or an interruption, at least once. A blocking lock call could not be given a time
 // limit without a signal.
 bool lock_until(LockFile& file, std::uint64_t byte, std::int64_t deadline_ms, const LockWait& wait) {
-  std::int64_t sleep_ms = kFirstSleepMs;
+  std::chrono::microseconds sleep = kFirstSleep;
   while (!file.try_lock(LockKind::exclusive, byte, 1)) {
-    const std::int64_t left_ms = deadline_ms - monotonic_ms();
-    if (left_ms <= 0 || (wait.interrupted && wait.interrupted())) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(sleep_ms, left_ms)));
-    sleep_ms = std::min(sleep_ms * 2, kLongestSleepMs);
+    if (monotonic_ms() >= deadline_ms || (wait.interrupted && wait.interrupted())) return false;
+    std::this_thread::sleep_for(sleep);
+    sleep = std::min(sleep * 2, kLongestSleep);
   }
   return true;
+}
+
+// Whoever waits stands in a line of places and moves up one at a time: it gives its place up only when it has
+// the one before it, so that nobody who came later passes. Only where more wait than there are places do the
+// ones behind the line get in by chance. The lock free and nobody in line: it is taken at once.
+bool lock_in_line(LockFile& file, std::int64_t deadline_ms, const LockWait& wait) {
+  const bool others_wait = wait.timeout_ms > 0 && file.held_by_other(kFirstPlace, kPlaces);
+  if (!others_wait && file.try_lock(LockKind::exclusive, kRightByte, 1)) return true;
+  if (wait.timeout_ms <= 0) return false;
+  std::uint64_t mine = kFirstPlace + kPlaces;
+  bool moving = true;
+  while (moving && mine > kFirstPlace) {
+    moving = lock_until(file, mine - 1, deadline_ms, wait);
+    if (moving) file.unlock(mine--, 1);
+  }
+  const bool locked = moving && lock_until(file, kRightByte, deadline_ms, wait);
+  file.unlock(kFirstPlace, kPlaces);
+  return locked;
 }
 
 Error locked_error(const std::string& path, const LockWait& wait) {
@@ -112,8 +132,8 @@ std::unique_ptr<LockFile> lock_upkeep(FileSystem& fs, const std::string& path, c
 
 std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, const LockWait& wait) {
   auto file = fs.open_lock(path);
-  // Byte 0 alone: the bytes behind it belong to others (a group's running members).
-  if (!lock_until(*file, kRightByte, deadline_after(wait.timeout_ms), wait)) throw locked_error(path, wait);
+  // Not the whole file: the bytes behind the first belong to others (a group's running members).
+  if (!lock_in_line(*file, deadline_after(wait.timeout_ms), wait)) throw locked_error(path, wait);
   return file;
 }
 

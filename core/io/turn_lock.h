@@ -55,7 +55,7 @@ std::unique_ptr<LockFile> lock_upkeep(FileSystem& fs, const std::string& path, c
 /// The directory's own `.lock`, taken shared by tk's writers; a live broker holds it whole and exclusively.
 /// Throws log_dir_locked at once if one does.
 std::unique_ptr<LockFile> lock_directory_shared(FileSystem& fs, const std::string& directory);
-/// An exclusive lock on a state file's lock file. Throws log_dir_locked when the wait is over.
+/// An exclusive lock on a state file's lock file: first come, first served. Throws log_dir_locked at the end.
 std::unique_ptr<LockFile> lock_exclusive(FileSystem& fs, const std::string& path, const LockWait& wait);
 
 }  // namespace tk

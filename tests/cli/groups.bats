@@ -397,6 +397,35 @@ PY
   tk_is 0 commit g orders-0=2
 }
 
+@test "who waits for a group's lock gets it in turn, whoever takes it again and again" {
+  topic orders 1 100
+  python3 - <<'PY' 3>&- &
+import fcntl, struct, time, os
+f = open("logs/group-g.lock", "a+b")
+fcntl.fcntl(f, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0))
+open("held", "w").close()
+while not os.path.exists("done"): time.sleep(.02)
+PY
+  until [ -e held ]; do sleep 0.02; done
+  inode=$(stat -c %i logs/group-g.lock)
+  # Ten commits, each begun when the one before it stands in its place of the line (bytes from 2^62 on).
+  for i in {0..9}; do
+    tk commit g "orders-0=$i" -q --lock-timeout 120000 3>&- &
+    local end=$((SECONDS + 60)) place=$(((1 << 62) + i))
+    until grep -q ":$inode $place $place\$" /proc/locks; do
+      [ $SECONDS -lt $end ] || { touch done; return 1; }
+      sleep 0.02
+    done
+  done
+  touch done
+  # Meanwhile others come all the time.
+  for i in {50..69}; do tk commit g "orders-0=$i" -q --lock-timeout 120000; done
+  wait
+  tk_is 0 groups events g --json
+  equal "$(jq -c '.detail.offsets["orders-0"]' <<<"$output" | head -n 10 | tr '\n' ' ')" "0 1 2 3 4 5 6 7 8 9 "
+  equal "$(jq -c '.detail.offsets["orders-0"]' <<<"$output" | wc -l)" 30
+}
+
 @test "a clock that goes backwards: the group's own time counts, and it is said" {
   topic orders 2
   TK_NOW=$T tk rebalance g --topic orders --join a -q

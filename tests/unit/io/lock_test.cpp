@@ -218,6 +218,60 @@ TEST_CASE("lock_exclusive waits, and gives up in time") {
   CHECK(lock_exclusive(fs, dir / "s.lock", INT64_MAX) != nullptr);
 }
 
+TEST_CASE("lock_exclusive: who asks first comes first, and a holder that asks again goes behind") {
+  const TempDirectory dir;
+  FileSystem& fs = posix_file_system();
+  const std::string path = dir / "s.lock";
+  constexpr std::uint64_t line = std::uint64_t{1} << 62;  // turn_lock.h
+  constexpr int waiters = 9;
+  auto held = lock_exclusive(fs, path, 0);
+  const auto look = fs.open_lock(path);
+  std::mutex mutex;
+  std::vector<int> order;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < waiters; ++i) {
+    threads.emplace_back([&, i] {
+      const auto mine = lock_exclusive(fs, path, 60000);
+      const std::scoped_lock lock(mutex);
+      order.push_back(i);
+    });
+    // The next one comes when this one stands in its place.
+    while (!look->held_by_other(line + static_cast<std::uint64_t>(i), 1)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  held = nullptr;
+  held = lock_exclusive(fs, path, 60000);
+  {
+    const std::scoped_lock lock(mutex);
+    CHECK(order == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  }
+  for (std::thread& thread : threads) thread.join();
+  held = nullptr;
+  CHECK_FALSE(look->held_by_other(0, 0));
+}
+
+TEST_CASE("lock_exclusive: who gives up, or is killed, leaves no gap in the line") {
+  const TempDirectory dir;
+  FileSystem& fs = posix_file_system();
+  const std::string path = dir / "s.lock";
+  constexpr std::uint64_t line = std::uint64_t{1} << 62;
+  auto held = lock_exclusive(fs, path, 0);
+  const auto look = fs.open_lock(path);
+  const auto dead = fs.open_lock(path);  // one in the first place that never moves
+  REQUIRE(dead->try_lock(LockKind::exclusive, line, 1));
+  std::atomic<bool> got{false};
+  std::thread waiter([&] { got = lock_exclusive(fs, path, 60000) != nullptr; });
+  while (!look->held_by_other(line + 1, 1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(caught([&] { lock_exclusive(fs, path, 30); })->code() == ErrorCode::log_dir_locked);
+  CHECK_FALSE(look->held_by_other(line + 2, 62));
+  held = nullptr;
+  CHECK_FALSE(got);
+  dead->unlock(line, 1);  // its process ends
+  waiter.join();
+  CHECK(got);
+}
+
 namespace {
 
 // What several threads note, in order. The mutex is for tools that cannot see what file locks order.
