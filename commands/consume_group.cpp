@@ -9,12 +9,13 @@
 #include "commands/consume_print.h"
 #include "commands/diagnostics.h"
 #include "commands/group_common.h"
+#include "commands/group_reader.h"
 #include "commands/heartbeat_while.h"
+#include "commands/open_store.h"
 #include "core/base/text.h"
 #include "core/group/group_session.h"
 #include "core/io/output.h"
 #include "core/io/watch.h"
-#include "core/log/partition_follower.h"
 
 namespace tk {
 namespace {
@@ -23,60 +24,14 @@ namespace {
 /// wait for the same one must not wake each other without end.
 constexpr std::int64_t kImpatientMs = 50;
 
-/// A partition that this member reads.
-class GroupReader {
- public:
-  /// `number` tells it from one that the partition had before.
-  GroupReader(std::uint64_t number, std::unique_ptr<PartitionPlan> plan,
-              std::optional<std::int64_t> committed)
-      : number_(number), plan_(std::move(plan)), progress_(plan_->scope.from), committed_(committed) {}
-
-  [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] PartitionPlan& plan() { return *plan_; }
-  /// The next offset to read: what the output has taken lies below.
-  [[nodiscard]] Offset progress() const { return progress_; }
-  [[nodiscard]] bool uncommitted() const { return committed_ != progress_.value(); }
-  [[nodiscard]] std::optional<std::int64_t> committed() const { return committed_; }
-  void advance(Offset to) { progress_ = std::max(progress_, to); }
-  void note_committed() { committed_ = progress_.value(); }
-
-  /// The next piece of the log; false at its end, as it is known.
-  bool next(FileSystem& fs, CursorChunk& chunk) {
-    if (progress_ >= plan_->scope.below || (at_end_ && !follower_)) return false;
-    if (follower_) return follower_->next(chunk, true);
-    if (!cursor_) cursor_ = std::make_unique<PartitionCursor>(fs, plan_->view, progress_);
-    if (cursor_->next(chunk)) return true;
-    at_end_ = true;
-    // What is not committed yet is read again, from where it begins, when it is.
-    if (plan_->scope.committed == nullptr) {
-      follower_ = std::make_unique<PartitionFollower>(fs, plan_->view, cursor_->position(),
-                                                      std::max(cursor_->last_offset(), progress_ - 1));
-    }
-    cursor_.reset();
-    return false;
-  }
-  /// Behind the piece that next() gave.
-  [[nodiscard]] Offset behind() const {
-    const Offset last = follower_ ? follower_->last_offset() : cursor_->last_offset();
-    return std::min(last + 1, std::max(plan_->scope.below, progress_));
-  }
-  /// Takes the log as it is now, where that has to be asked for.
-  void look_again(const Store& store, const ConsumeOptions& options, Context& context) {
-    if (follower_) return;
-    tk::look_again(store, options, context, *plan_);
-    cursor_.reset();
-    at_end_ = false;
-  }
-
- private:
-  std::uint64_t number_;
-  std::unique_ptr<PartitionPlan> plan_;
-  std::unique_ptr<PartitionCursor> cursor_;
-  std::unique_ptr<PartitionFollower> follower_;  // behind the end that the cursor came to
-  bool at_end_ = false;
-  Offset progress_;
-  std::optional<std::int64_t> committed_;
-};
+// What is due is done first. A cluster is one thing under one lock, which must not be held while its topics
+// are read.
+Store store_to_read(Context& context) {
+  Store store = open_store_for_groups(context);
+  if (store.cluster() == nullptr) return store;
+  static_cast<void>(Store(std::move(store)));  // closed
+  return open_store(context);
+}
 
 class GroupConsumer {
  public:
@@ -86,7 +41,7 @@ class GroupConsumer {
         context_(context),
         printer_(options, context),
         filter_(options),
-        store_(open_store_for_groups(context)),
+        store_(store_to_read(context)),
         logs_(store_),
         // A signal ends the reading, but not the wait for the lock of the last commit.
         groups_(context.fs, context.directory, context.clock,
@@ -172,9 +127,10 @@ GroupSession::Options GroupConsumer::session_options() {
 
 void GroupConsumer::run() {
   quiet_since_ms_ = monotonic_ms();
-  take_in(session_.join());
-  name_what_others_hold();
+  Membership joined = session_.join();
   try {
+    take_in(std::move(joined));
+    name_what_others_hold();
     for (;;) {
       read_all();
       if (!options_.follow || done()) break;
@@ -234,7 +190,12 @@ void GroupConsumer::adopt(const Membership& now, const std::optional<Error>& ref
   for (const TopicPartition& partition : now.reading) {
     if (readers_.contains(partition)) continue;
     if (!group) group = session_.group();
-    add(partition, group);
+    try {
+      add(partition, group);
+    } catch (const Error& error) {
+      // In a cluster: the next heartbeat asks once more.
+      if (!options_.follow || error.code() != ErrorCode::leader_not_available) throw;
+    }
   }
   watch_.reset();
 }
@@ -428,6 +389,7 @@ void GroupConsumer::wait_for_more() {
   }
   if (context_.interrupted.load() != 0) return;
   if (monotonic_ms() >= next_beat_ms_ || group_has_news()) take_in(session_.poll());
+  if (logs_.store().cluster() != nullptr) logs_.refresh();
   for (auto& [id, reader] : readers_) reader.look_again(logs_.store(), options_, context_);
 }
 

@@ -116,7 +116,9 @@ void OffsetsView::look_at_log(OffsetRow& row, const PartitionInfo& info) {
     end = transactions.last_stable(view.log_end);
   }
   row.log_start = view.log_start.value();
-  row.log_end = view.log_end.value();
+  // What a cluster shows ends at the high watermark.
+  const auto edges = info.in_cluster ? logs_.edges(row.partition) : std::nullopt;
+  row.log_end = edges ? edges->log_end.value() : view.log_end.value();
   row.end = end.value();
   if (!row.committed) return;
   row.lag = lag_of(Offset(*row.committed), view.log_start, end);
@@ -153,7 +155,8 @@ OffsetRow OffsetsView::look_at(const TopicPartition& partition) {
     look_at_log(row, *info);
   } catch (const Error& error) {
     context_.diagnostics.error(error);
-    row.note = "the log cannot be read";
+    const bool leaderless = error.code() == ErrorCode::leader_not_available;
+    row.note = leaderless ? "no live leader" : "the log cannot be read";
   }
   return row;
 }

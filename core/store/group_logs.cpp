@@ -37,9 +37,19 @@ std::optional<Uuid> GroupLogs::topic_id(const std::string& topic) const {
 std::optional<LogEdges> GroupLogs::edges(const TopicPartition& partition) const {
   const PartitionInfo* found = find(partition);
   if (found == nullptr) return std::nullopt;
-  const LogView view = store_->view(*found);
-  // A lone copy's high watermark is its end (cli.md §2).
-  return LogEdges{view.log_start, view.log_end, view.log_end};
+  if (!found->in_cluster) {
+    const LogView view = store_->view(*found);
+    // A lone copy's high watermark is its end (cli.md §2).
+    return LogEdges{view.log_start, view.log_end, view.log_end};
+  }
+  // What a cluster shows ends at the high watermark. Where nobody leads, the files that there are say where
+  // the log ends.
+  PartitionInfo files = *found;
+  files.in_cluster = false;
+  const LogView view = store_->view(files);
+  const Offset start = std::max(view.log_start, found->cluster_log_start.value_or(view.log_start));
+  const Offset watermark = found->high_watermark.value_or(view.log_end);
+  return LogEdges{start, std::clamp(watermark, start, std::max(start, view.log_end)), view.log_end};
 }
 
 Offset GroupLogs::last_stable(const TopicPartition& partition) const {

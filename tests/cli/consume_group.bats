@@ -100,6 +100,7 @@ assigned() { [ "$(tk groups describe g --members --json | jq -c '[.partitions | 
   numbered 5 1
   tk_is 4 consume t -g strict --reset none --json
   error_is NO_OFFSET_FOR_PARTITION
+  equal "$(tk groups describe strict --state --json | jq .members)" 0 # it left, though it failed
   equal "$(in_group late --reset latest)" ""
   seq 5 6 | tk produce t -q
   equal "$(in_group late)" "$(seq 5 6)"
