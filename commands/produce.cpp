@@ -14,6 +14,7 @@
 #include "commands/produce_report.h"
 #include "commands/produce_slices.h"
 #include "core/io/output.h"
+#include "core/io/standard_descriptors.h"
 #include "core/store/store.h"
 
 namespace tk {
@@ -21,6 +22,12 @@ namespace {
 
 /// Partitions that a topic made by this very command may grow to by what its input asks for.
 constexpr std::int32_t kGrowthLimit = 1024;
+
+/// A partition that is written to has a lock file and a segment open.
+std::int64_t most_open_partitions() {
+  constexpr std::int64_t others = 64;
+  return std::max<std::int64_t>(1, (raise_descriptor_limit() - others) / 2);
+}
 
 /// What does not fit the topic's format is refused before anything is made or written.
 void check_format(const ProduceOptions& options, TopicFormat format) {
@@ -215,6 +222,7 @@ class ProduceRun {
     options.record_word =
         options_.input == ProduceOptions::Input::lines && options_.delimiter != "\n" ? "record" : "line";
     if (options_.input == ProduceOptions::Input::raw) options.record_word = "record";
+    options.most_open = most_open_partitions();
     options.interrupted = [this] { return context_.interrupted.load() != 0; };
     static_cast<void>(getrandom(&options.sticky_start, sizeof options.sticky_start, 0));
     if (options_.report == ProduceOptions::Report::batch) {

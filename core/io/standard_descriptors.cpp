@@ -1,8 +1,11 @@
 #include "core/io/standard_descriptors.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 
 namespace tk {
 
@@ -13,6 +16,15 @@ void guard_standard_descriptors() {
     // the one that does not serve the stream: every use still fails.
     (void)::open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
   }
+}
+
+std::int64_t raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
+  return static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
 }
 
 }  // namespace tk

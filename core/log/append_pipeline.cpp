@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/log/producer_admission.h"
 
@@ -44,7 +45,9 @@ AppendPipeline::AppendPipeline(RecordSource& source, std::int32_t partitions,
       pending_(static_cast<std::size_t>(partitions)),
       own_count_(std::vector<std::int64_t>(static_cast<std::size_t>(partitions))),
       next_sequence_(static_cast<std::size_t>(partitions)),
-      records_before_(options_.records_before) {}
+      records_before_(options_.records_before) {
+  few_open_ = partitions > options_.most_open && !options_.partition && !options_.producer;
+}
 
 AppendPipeline::~AppendPipeline() = default;
 
@@ -182,6 +185,11 @@ void AppendPipeline::work(Job& job) {
     encoder_.encode_batches(job);
     return;
   }
+  if (few_open_) {
+    source_.parse(job.chunk, job.parsed);
+    encoder_.route(job);
+    return;
+  }
   GatePass turn(reserve_gate_, job.ticket);
   source_.parse(job.chunk, job.parsed);
   encoder_.route(job);
@@ -218,8 +226,19 @@ void AppendPipeline::work_for_producer(Job& job) {
 
 PartitionLog& AppendPipeline::log(std::int32_t partition) {
   auto& slot = logs_[static_cast<std::size_t>(partition)];
-  if (!slot) slot = open_log_(partition);
+  if (!slot) {
+    slot = open_log_(partition);
+    ++open_;
+  }
   return *slot;
+}
+
+// Closes all that are open if so many more are too many.
+void AppendPipeline::make_room(std::size_t partitions) {
+  if (open_ + static_cast<std::int64_t>(partitions) <= options_.most_open) return;
+  close_all();
+  for (auto& log : logs_) log.reset();
+  open_ = 0;
 }
 
 void AppendPipeline::reserve(Job& job) {
@@ -307,10 +326,48 @@ bool AppendPipeline::give(Job& job) {
 void AppendPipeline::append_job(Job& job) {
   if (job.failure) std::rethrow_exception(job.failure);
   if (job.restart) records_before_ = 0;
-  if (options_.format == TopicFormat::kafka) {
-    if (!options_.producer) reserve(job);
-    assign_offsets(job);
+  if (few_open_) {
+    append_in_groups(job);
+  } else {
+    if (options_.format == TopicFormat::kafka) {
+      if (!options_.producer) reserve(job);
+      assign_offsets(job);
+    }
+    append_outputs(job);
   }
+  if (job.parsed.fault) refuse(job);
+  records_before_ += job.parsed.records.size();
+}
+
+// Each group is reserved, encoded and appended before the next. Of a partition that has no records left to
+// encode the encoder passes by what the chunk has.
+void AppendPipeline::append_in_groups(Job& job) {
+  const bool json = options_.format == TopicFormat::json;
+  if (json) encoder_.encode_json(job);  // finds what a fault leaves, before anything is appended
+  std::vector<std::int64_t> counts;
+  for (const std::int32_t partition : job.touched) {
+    std::int64_t& offsets = job.outputs[static_cast<std::size_t>(partition)].offsets;
+    counts.push_back(json ? std::exchange(offsets, 0) : offsets);
+  }
+  const std::vector<std::int32_t> touched = std::move(job.touched);
+  for (std::size_t at = 0; at < touched.size(); at += job.touched.size()) {
+    const std::size_t size = std::min(
+        touched.size() - at, static_cast<std::size_t>(std::max<std::int64_t>(options_.most_open, 1)));
+    const auto first = touched.begin() + static_cast<std::ptrdiff_t>(at);
+    job.touched.assign(first, first + static_cast<std::ptrdiff_t>(size));
+    for (std::size_t i = 0; i < size; ++i)
+      job.outputs[static_cast<std::size_t>(job.touched[i])].offsets = counts[at + i];
+    make_room(size);
+    reserve(job);
+    json ? encoder_.encode_json(job) : assign_offsets(job);
+    append_outputs(job);
+    for (const std::int32_t partition : job.touched)
+      job.outputs[static_cast<std::size_t>(partition)].offsets = 0;
+  }
+  job.touched = touched;
+}
+
+void AppendPipeline::append_outputs(Job& job) {
   for (const std::int32_t partition : job.touched) {
     const auto p = static_cast<std::size_t>(partition);
     PartitionOutput& output = job.outputs[p];
@@ -347,8 +404,6 @@ void AppendPipeline::append_job(Job& job) {
     }
     note_durable(partition);
   }
-  if (job.parsed.fault) refuse(job);
-  records_before_ += job.parsed.records.size();
 }
 
 void AppendPipeline::note_durable(std::int32_t partition) {

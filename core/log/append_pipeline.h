@@ -8,6 +8,10 @@
 // The right to write a partition is taken when the first chunk needs it and given up when the input pauses,
 // or once a second if another writer stands in line; both happen only when every chunk taken so far has been
 // appended.
+//
+// Where a topic has more partitions than may be open at once, everything but the splitting (and the encoding
+// of v2 batches) is done in the order of the input, for a few partitions of a chunk at a time, which are
+// closed before the next are opened.
 #pragma once
 
 #include <atomic>
@@ -62,6 +66,8 @@ class AppendPipeline {
   struct Options : EncodeOptions {
     /// What messages call a record of the input: "line" or "record".
     std::string record_word = "line";
+    /// How many partitions may be open at once, at least 1; a producer's are not counted.
+    std::int64_t most_open = INT64_MAX;
     /// True ends the run as if the input had ended (a signal).
     std::function<bool()> interrupted;
     /// Called in order for batches that have become durable, if it is set.
@@ -104,6 +110,8 @@ class AppendPipeline {
   void work(Job& job);
   bool give(Job& job);
   void append_job(Job& job);
+  void append_in_groups(Job& job);
+  void append_outputs(Job& job);
   void wait_until_idle();
   void yield_all();
   void close_all();
@@ -113,6 +121,7 @@ class AppendPipeline {
   void reserve_for_producer(Job& job);
   void take_turn_for_producer(std::int32_t partition, const PartitionOutput& output);
   static void assign_offsets(Job& job);
+  void make_room(std::size_t partitions);
   PartitionLog& log(std::int32_t partition);
   void note_durable(std::int32_t partition);
   [[noreturn]] void refuse(const Job& job) const;
@@ -123,6 +132,8 @@ class AppendPipeline {
   Options options_;
   ChunkEncoder encoder_;
   std::vector<std::unique_ptr<PartitionLog>> logs_;
+  bool few_open_ = false;             // there are more partitions than may be open
+  std::int64_t open_ = 0;             // of logs_
   std::vector<Offset> next_offsets_;  // reserved so far; valid while the turn is held
   std::vector<PartitionTally> tallies_;
   std::vector<std::vector<Pending>> pending_;  // appended, not yet durable

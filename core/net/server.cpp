@@ -5,7 +5,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "core/catalog/log_directory.h"
 #include "core/catalog/topics_file.h"
+#include "core/io/standard_descriptors.h"
 #include "core/net/directory_events.h"
 #include "core/net/failure.h"
 #include "core/net/groups.h"
@@ -81,15 +81,6 @@ Descriptor listen_on(const Address& address, Address& bound) {
   ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&name), &size);
   bound = address_of(name);
   return socket;
-}
-
-std::int64_t raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-  limit.rlim_cur = limit.rlim_max;
-  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
-  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
-  return static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, INT32_MAX));
 }
 
 class Server final : public ConnectionHost {

@@ -252,3 +252,31 @@ J
   [ "$status" -ne 0 ]
   cmp logs/a-0/$SEGMENT logs/b-0/$SEGMENT
 }
+
+@test "more partitions than files may be open: the same records at the same places" {
+  local format limits i
+  for i in {0..999}; do printf '%s:%02700d\n' $i $i; done > lines
+  sed '800s/://' lines > fault
+  for format in json kafka; do
+    for limits in "ulimit -n 80" "ulimit -Sn 50"; do
+      rm -rf logs
+      # Two files each of 60 partitions. A soft limit is raised to the hard one; that is not.
+      tk topics create t -p 60 --format $format -q
+      (
+        $limits
+        "$TK" produce t -K : --batch-size 1000 --sync none -q < lines
+        printf '%s\n' k{1..120}:v | "$TK" produce t -K : --json --report batch --batch-size 1 > report
+      )
+      tk consume t -J | jq -c 'del(.ts)' > "got-${limits//[^a-zS]/}"
+      equal "$(jq -s 'map(.count) | add' report)" 120
+      # A fault ends the input: what was whole before it is there, nothing behind it.
+      run --separate-stderr sh -c "$limits; exec '$TK' produce t -K : --batch-size 1 --sync none < fault"
+      equal "$status" 1
+      contains "$stderr" "line 800 "
+      equal "$(tk consume t --count)" $((1000 + 120 + 799))
+    done
+    cmp got-ulimitn got-ulimitSn
+    equal "$(jq -s 'group_by(.partition) | all(map(.offset) == [range(length)])' got-ulimitn)" true
+    equal "$(jq -r .key got-ulimitn | sort -u | wc -l)" 1120
+  done
+}
