@@ -53,7 +53,8 @@ GroupStore open_groups(const Context& context, SyncMode sync) {
 
 Store open_store_for_groups(Context& context) {
   // A directory that is not there has no groups, and is not made for this.
-  static_cast<void>(Store::open(context.fs, context.directory, {}));
+  if (const auto found = context.fs.stat(context.directory); !found || !found->is_directory)
+    static_cast<void>(Store::open(context.fs, context.directory, {}));  // throws, and says why
   Store store = open_store_for_writing(context);
   // Offsets of a transaction that is decided belong to the group before anything else is done to it.
   expire_due_transactions(store, context);

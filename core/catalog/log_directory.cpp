@@ -21,16 +21,19 @@ constexpr std::string_view kOffsetCheckpoints[] = {kLogStartFile, kRecoveryPoint
 
 /// Files of Kafka and of tk that belong beside the partitions.
 bool is_known_file(std::string_view name) {
+  // First: there may be thousands of these.
+  if (name.starts_with("group-")) {
+    const bool set_aside = name.find(".json.damaged-") != std::string_view::npos;
+    return name.ends_with(".json") || name.ends_with(".lock") || name.ends_with(".events.ndjson") ||
+           set_aside;
+  }
   constexpr std::string_view known[] = {
       ".lock",         kMetaPropertiesFile, kCleanShutdownFile,  "bootstrap.checkpoint",
       kTopicsFile,     kTopicsLockFile,     "tk-producers.json", "tk-producers.lock",
       "tk-serve.lock", "tk-cluster.json",   "tk-cluster.lock",   "tk-broker.json",
   };
   if (std::ranges::find(known, name) != std::end(known)) return true;
-  if (std::ranges::find(kOffsetCheckpoints, name) != std::end(kOffsetCheckpoints)) return true;
-  if (!name.starts_with("group-")) return false;
-  const bool set_aside = name.find(".json.damaged-") != std::string_view::npos;
-  return name.ends_with(".json") || name.ends_with(".lock") || name.ends_with(".events.ndjson") || set_aside;
+  return std::ranges::find(kOffsetCheckpoints, name) != std::end(kOffsetCheckpoints);
 }
 
 /// An unfinished replacement of a known file.

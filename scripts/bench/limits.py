@@ -5,6 +5,7 @@ import subprocess
 
 import data
 import follow
+import groups
 from pairs import Row, peak_memory_kib
 
 # What a row must reach with the subject on one processor.
@@ -121,6 +122,7 @@ class Bench:
         yield Row("F1", "consume --follow, delay p50 (inotify)", self.inotify, self.follow, 1 / 8, 1 / 2)
         yield self.listing()
         yield self.fetch_rounds()
+        yield from groups.Groups(self).rows()
         # At least 100,000 steps a second: the reference is the time that they may take.
         yield Row("X1", "simulator, 200 seeds of 500 steps (a second)", "sleep 1", f"{tk} replicate-sim --seeds 1..200 -q", 1.0, 2.0)
         yield Row("S1", "tk --version (/bin/true)", "/bin/true", f"{tk} --version", 1 / 1.6, 1.0, repeat=200)

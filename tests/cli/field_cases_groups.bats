@@ -49,3 +49,38 @@ load common
   tk groups export g | tk -d copy groups reset-offsets g --from-file - --execute -q
   equal "$(tk -d copy consume t -g g | head -n 1)" 451
 }
+
+@test "R90: no zone means UTC, and is said; a reset that goes too far is clamped, and marked" {
+  put $S0 O
+  # T + 100, T + 50, T + 200 ms, T being 2023-11-14T22:13:20Z.
+  reset() { tk groups reset-offsets g --topic t --json "$@" 2> notes | jq -c '[.from, .to, .clamped]'; }
+  equal "$(reset --to-datetime 2023-11-15T03:43:20.100+05:30)" "[null,0,false]"
+  equal "$(reset --to-datetime 2023-11-15T03:43:20.150+05:30 --execute)" "[null,2,false]"
+  equal "$(reset --to-datetime 2023-11-14T22:13:20.150)" "[2,2,false]"
+  contains "$(cat notes)" "2023-11-14T22:13:20.150Z"
+  equal "$(reset --to-datetime 2023-11-14T22:13:20.201)" "[2,3,false]"
+  contains "$(cat notes)" "no record at or after"
+  # A preview by default; the plan can be kept, done, and undone.
+  equal "$(reset --shift-by -100)" "[2,0,true]"
+  contains "$(cat notes)" "nothing was changed"
+  tk groups export g > before
+  equal "$(reset --shift-by -100 --execute)" "[2,0,true]"
+  equal "$(tk groups describe g --json | jq .committed)" 0
+  equal "$(reset --from-file before --execute)" "[0,2,false]"
+}
+
+@test "R94: what was committed in an epoch that has lost its end since: said, with the safe offset" {
+  seq 12 | tk produce t -q
+  printf '0\n2\n0 0\n1 5\n' > logs/t-0/leader-epoch-checkpoint
+  tk commit g t-0=10 -q
+  equal "$(tk groups describe g --json | jq .leader_epoch)" 1
+  # A failover: epoch 2 begins at 8.
+  printf '0\n3\n0 0\n1 5\n2 8\n' > logs/t-0/leader-epoch-checkpoint
+  tk_is 4 consume t -g g --reset none --json
+  error_is LOG_TRUNCATION
+  contains "$stderr" "8 is the safe offset"
+  tk_is 0 consume t -g g
+  equal "$output" "$(seq 9 12)"
+  contains "$stderr" "lost 2 offsets"
+  contains "$stderr" "reading from 8"
+}

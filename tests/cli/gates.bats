@@ -129,6 +129,30 @@ bytes_read() { # COMMAND...
   equal "$(tk consume t -o @1700000050000 -n 1 -f '%o\n')" 100000
 }
 
+@test "a commit does not grow with the log, nor with the number of groups" {
+  local i dir read_bytes calls forced few_bytes few_calls
+  for dir in small long groups; do
+    "$TK" -d $dir topics create t -p 100 --format kafka -q
+    seq 1000 | "$TK" -d $dir produce t -q --partitioner round-robin
+    "$TK" -d $dir commit g $(printf 't-%d=5 ' {0..99}) -q
+  done
+  # Forced data have index entries, and are not read again.
+  for i in 1 2 3 4; do "$TK" -d long produce t -p 3 -q "$GATES/lines-60000" "$GATES/lines-60000"; done
+  [ "$(stat -c %s long/t-3/$SEGMENT)" -gt 45000000 ]
+  for i in {1..500}; do cp groups/group-g.json groups/group-$i.json; done
+  for dir in small long groups; do
+    read_bytes=$(bytes_read "$TK" -d $dir commit g t-3=6 -q)
+    strace -f -qq -o all "$TK" -d $dir commit g t-3=7 -q
+    calls=$(wc -l < all) forced=$(grep -cE '(fsync|fdatasync)\(' all)
+    echo "$dir: $read_bytes bytes read, $calls calls, $forced of them forcing"
+    [ -n "${few_calls:-}" ] || few_bytes=$read_bytes few_calls=$calls
+    equal "$forced" 2 # the file and its name
+    [ $((read_bytes - few_bytes)) -lt 150000 ]
+    [ $((calls - few_calls)) -lt 40 ]
+  done
+  equal "$("$TK" -d long groups describe g --json | jq -c 'select(.partition == 3) | [.committed, .end_offset > 450000]')" "[7,true]"
+}
+
 @test "peak memory on a partition of 4 GiB" {
   local free
   free=$(df --output=avail -k . | tail -n 1)

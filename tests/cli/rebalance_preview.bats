@@ -48,6 +48,15 @@ uniform|[[0,2],[1,3],[4,5]] "homogeneous"
 ROWS
 }
 
+@test "a listed topic that nobody subscribes to is given to nobody" {
+  # As Kafka's assign(Cluster, GroupSubscription) does, which looks only at topics that somebody subscribes to.
+  local assignor
+  for assignor in range roundrobin sticky cooperative-sticky uniform server-range; do
+    preview '{"assignor":"'$assignor'","partitions":{"t":2,"u":3},"members":[{"id":"A","topics":["t"],"owned":{"t":[0],"u":[0,1,2]},"generation":3}]}'
+    equal "$(jq -c .assignment <<<"$output")" '{"A":{"t":[0,1]}}'
+  done
+}
+
 @test "static members come first by their instance (A06)" {
   preview '{"partitions":{"t":4},"members":[{"id":"m9","instance":"i1","topics":["t"]},{"id":"m1","instance":"i2","topics":["t"]},{"id":"m5","instance":null,"topics":["t"],"owned":null,"generation":null}]}'
   equal "$(jq -c .assignment <<<"$output")" '{"m1":{"t":[2]},"m5":{"t":[3]},"m9":{"t":[0,1]}}'
