@@ -14,7 +14,16 @@ using BodyParser = beast::request_parser<beast::string_body>;
 struct Parser::Impl {
   std::unique_ptr<BodyParser> parser;
   bool asked_to_continue = false;
+  bool in_chunks = false;
 };
+
+namespace {
+
+/// Whoever waits for a chunk's head waits for at least "0\r\n\r\n". Beast takes it for granted that it is not
+/// asked again before, and asserts it.
+constexpr std::size_t kLeastRestOfChunks = 5;
+
+}  // namespace
 
 Parser::Parser(std::size_t head_limit, std::size_t body_limit)
     : head_limit_(head_limit), body_limit_(body_limit), impl_(std::make_unique<Impl>()) {}
@@ -27,15 +36,19 @@ Parser::State Parser::feed(ByteView input, std::size_t& used) {
     impl_->parser->header_limit(static_cast<std::uint32_t>(head_limit_));
     impl_->parser->body_limit(body_limit_);
     impl_->parser->eager(true);
-    impl_->asked_to_continue = false;
+    impl_->asked_to_continue = impl_->in_chunks = false;
   }
+  if (impl_->in_chunks && input.size() < kLeastRestOfChunks) return State::more;
   BodyParser& parser = *impl_->parser;
   while (used < input.size() && !parser.is_done()) {
     boost::system::error_code error;
     const std::size_t took =
         parser.put(boost::asio::const_buffer(input.data() + used, input.size() - used), error);
     used += took;
-    if (error == beast::error::need_more) break;
+    if (error == beast::error::need_more) {
+      impl_->in_chunks = parser.is_header_done();
+      break;
+    }
     if (error == beast::error::header_limit) return State::head_too_large;
     if (error == beast::error::body_limit) return State::body_too_large;
     if (error) return State::bad;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/net/kafka/codec.h"
+#include "core/net/kafka/messages_shared.h"
 
 namespace tk::kafka {
 
@@ -266,21 +267,10 @@ struct DescribeTopicPartitionsRequest {
     }
     friend bool operator==(const Topic&, const Topic&) = default;
   };
-  struct Cursor {
-    std::string topic_name;
-    std::int32_t partition_index = 0;
-
-    template <class F>
-    void fields(F& f) {
-      f(topic_name);
-      f(partition_index);
-    }
-    friend bool operator==(const Cursor&, const Cursor&) = default;
-  };
 
   std::vector<Topic> topics;
   std::int32_t response_partition_limit = 0;
-  std::optional<Cursor> cursor;
+  std::optional<PartitionCursor> cursor;
 
   template <class F>
   void fields(F& f) {
@@ -339,21 +329,10 @@ struct DescribeTopicPartitionsResponse {
     }
     friend bool operator==(const Topic&, const Topic&) = default;
   };
-  struct NextCursor {
-    std::string topic_name;
-    std::int32_t partition_index = 0;
-
-    template <class F>
-    void fields(F& f) {
-      f(topic_name);
-      f(partition_index);
-    }
-    friend bool operator==(const NextCursor&, const NextCursor&) = default;
-  };
 
   std::int32_t throttle_time_ms = 0;
   std::vector<Topic> topics;
-  std::optional<NextCursor> next_cursor;
+  std::optional<PartitionCursor> next_cursor;
 
   template <class F>
   void fields(F& f) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/net/kafka/codec.h"
+#include "core/net/kafka/messages_shared.h"
 
 namespace tk::kafka {
 
@@ -177,52 +178,7 @@ struct ConsumerGroupDescribeResponse {
   static constexpr MessageType kType{69, 0, 1, 0};
   struct Group {
     struct Member {
-      struct Assignment {
-        struct TopicPartition {
-          Uuid topic_id;
-          std::string topic_name;
-          std::vector<std::int32_t> partitions;
-
-          template <class F>
-          void fields(F& f) {
-            f(topic_id);
-            f(topic_name);
-            f(partitions);
-          }
-          friend bool operator==(const TopicPartition&, const TopicPartition&) = default;
-        };
-
-        std::vector<TopicPartition> topic_partitions;
-
-        template <class F>
-        void fields(F& f) {
-          f(topic_partitions);
-        }
-        friend bool operator==(const Assignment&, const Assignment&) = default;
-      };
-      struct TargetAssignment {
-        struct TopicPartition {
-          Uuid topic_id;
-          std::string topic_name;
-          std::vector<std::int32_t> partitions;
-
-          template <class F>
-          void fields(F& f) {
-            f(topic_id);
-            f(topic_name);
-            f(partitions);
-          }
-          friend bool operator==(const TopicPartition&, const TopicPartition&) = default;
-        };
-
-        std::vector<TopicPartition> topic_partitions;
-
-        template <class F>
-        void fields(F& f) {
-          f(topic_partitions);
-        }
-        friend bool operator==(const TargetAssignment&, const TargetAssignment&) = default;
-      };
+      using Assignment = MemberAssignment<NamedPartitionsById>;
 
       std::string member_id;
       std::optional<std::string> instance_id;
@@ -233,7 +189,7 @@ struct ConsumerGroupDescribeResponse {
       std::vector<std::string> subscribed_topic_names;
       std::optional<std::string> subscribed_topic_regex;
       Assignment assignment;
-      TargetAssignment target_assignment;
+      Assignment target_assignment;
       std::int8_t member_type = 0;
 
       template <class F>

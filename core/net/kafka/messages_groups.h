@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/net/kafka/codec.h"
+#include "core/net/kafka/messages_shared.h"
 
 namespace tk::kafka {
 
@@ -288,18 +289,6 @@ struct LeaveGroupResponse {
 
 struct ConsumerGroupHeartbeatRequest {
   static constexpr MessageType kType{68, 0, 1, 0};
-  struct TopicPartition {
-    Uuid topic_id;
-    std::vector<std::int32_t> partitions;
-
-    template <class F>
-    void fields(F& f) {
-      f(topic_id);
-      f(partitions);
-    }
-    friend bool operator==(const TopicPartition&, const TopicPartition&) = default;
-  };
-
   std::string group_id;
   std::string member_id;
   std::int32_t member_epoch = -1;
@@ -309,7 +298,7 @@ struct ConsumerGroupHeartbeatRequest {
   std::optional<std::vector<std::string>> subscribed_topic_names;
   std::optional<std::string> subscribed_topic_regex;
   std::optional<std::string> server_assignor;
-  std::optional<std::vector<TopicPartition>> topic_partitions;
+  std::optional<std::vector<PartitionsById>> topic_partitions;
 
   template <class F>
   void fields(F& f) {
@@ -330,35 +319,13 @@ struct ConsumerGroupHeartbeatRequest {
 
 struct ConsumerGroupHeartbeatResponse {
   static constexpr MessageType kType{68, 0, 1, 0};
-  struct Assignment {
-    struct TopicPartition {
-      Uuid topic_id;
-      std::vector<std::int32_t> partitions;
-
-      template <class F>
-      void fields(F& f) {
-        f(topic_id);
-        f(partitions);
-      }
-      friend bool operator==(const TopicPartition&, const TopicPartition&) = default;
-    };
-
-    std::vector<TopicPartition> topic_partitions;
-
-    template <class F>
-    void fields(F& f) {
-      f(topic_partitions);
-    }
-    friend bool operator==(const Assignment&, const Assignment&) = default;
-  };
-
   std::int32_t throttle_time_ms = 0;
   std::int16_t error_code = 0;
   std::optional<std::string> error_message;
   std::optional<std::string> member_id;
   std::int32_t member_epoch = -1;
   std::int32_t heartbeat_interval_ms = 0;
-  std::optional<Assignment> assignment;
+  std::optional<MemberAssignment<PartitionsById>> assignment;
 
   template <class F>
   void fields(F& f) {
