@@ -27,17 +27,17 @@ void bind_listeners(CommandSpec& spec, ServeOptions* to) {
             [to](const std::string& text) { to->kafka.push_back(text); });
   spec.list("--http", "HOST:PORT", "listen for HTTP; port 0: any free one",
             [to](const std::string& text) { to->http.push_back(text); });
-  add_topics(spec, to->topics);
+  add_topics(spec, to->server.topics);
   spec.flag("--read-only", "change nothing in the directory; a broker's can be served so, too",
-            to->read_only);
+            to->server.read_only);
   spec.value("--port-file", "FILE", "write the listening lines there once ready",
              [to](const std::string& text) { to->port_file = text; });
   spec.value("--idle-exit", "MS", "end with exit code 0 after so long without a connection",
-             [to](const std::string& text) { to->idle_exit_ms = positive_ms(text); });
-  spec.flag("--log-requests", "a line on stderr for every request", to->log_requests);
+             [to](const std::string& text) { to->server.idle_exit_ms = positive_ms(text); });
+  spec.flag("--log-requests", "a line on stderr for every request", to->server.log_requests);
 }
 
-void bind_topics(CommandSpec& spec, ServeOptions* to) {
+void bind_topics(CommandSpec& spec, net::ServerOptions* to) {
   spec.group("Topics that clients make");
   spec.choice<bool>("--auto-create", {{"on", true}, {"off", false}},
                     "make topics that clients ask for (default: on)", to->auto_create);
@@ -50,19 +50,19 @@ void bind_topics(CommandSpec& spec, ServeOptions* to) {
 void bind_security(CommandSpec& spec, ServeOptions* to) {
   spec.group("Who may reach it");
   spec.flag("--allow-remote", "listen on addresses that other machines reach: all may read and write",
-            to->allow_remote);
+            to->server.allow_remote);
   spec.value("--advertise", "HOST:PORT", "where clients are told to connect (default: where they came in)",
              [to](const std::string& text) { to->advertise = text; });
   spec.value("--node-id", "N", "the broker id that clients see (default: 1)", [to](const std::string& text) {
-    to->node_id = static_cast<std::int32_t>(parse_number(text, 0, INT32_MAX));
+    to->server.node_id = static_cast<std::int32_t>(parse_number(text, 0, INT32_MAX));
   });
   spec.list("--cors", "ORIGIN", "let web pages of this origin use HTTP",
-            [to](const std::string& text) { to->cors.push_back(text); });
+            [to](const std::string& text) { to->server.cors.push_back(text); });
   spec.list("--http-host", "NAME", "take HTTP requests for this host name, too",
-            [to](const std::string& text) { to->http_hosts.push_back(text); });
+            [to](const std::string& text) { to->server.http_hosts.push_back(text); });
 }
 
-void bind_behaviour(CommandSpec& spec, ServeOptions* to) {
+void bind_behaviour(CommandSpec& spec, net::ServerOptions* to) {
   spec.group("Durability and groups");
   spec.choice<bool>("--sync", {{"batch", true}, {"none", false}},
                     "batch: acks=all is forced to disk (default); none: left to the system", to->sync);
@@ -78,7 +78,7 @@ void bind_behaviour(CommandSpec& spec, ServeOptions* to) {
              [to](const std::string& text) { to->min_session_ms = positive_ms(text); });
 }
 
-void bind_limits(CommandSpec& spec, ServeOptions* to) {
+void bind_limits(CommandSpec& spec, net::ServerOptions* to) {
   spec.group("Limits");
   spec.value("--max-connections", "N", "connections at once (default: 10000)",
              [to](const std::string& text) { to->max_connections = parse_number(text, 1); });
@@ -107,12 +107,12 @@ void bind_serve(CommandSpec& spec) {
       "it. Holds nothing in memory alone: what was acknowledged with acks=all is on disk (unless --sync "
       "none), and other commands may work on the directory meanwhile. Names may be patterns; without one all "
       "topics are served.");
-  options->version = std::string(version_text().substr(0, version_text().find('\n')));
+  options->server.version = std::string(version_text().substr(0, version_text().find('\n')));
   bind_listeners(spec, options.get());
-  bind_topics(spec, options.get());
+  bind_topics(spec, &options->server);
   bind_security(spec, options.get());
-  bind_behaviour(spec, options.get());
-  bind_limits(spec, options.get());
+  bind_behaviour(spec, &options->server);
+  bind_limits(spec, &options->server);
   spec.example("tk -d data serve");
   spec.example("tk -d data serve --kafka 127.0.0.1:0 --http 127.0.0.1:8080");
   spec.example("tk -d /var/lib/kafka/data serve --read-only");

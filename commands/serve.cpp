@@ -70,39 +70,15 @@ void check_addresses(const net::ServerOptions& options, Context& context) {
 }
 
 net::ServerOptions server_options(const ServeOptions& from, const Context& context) {
-  net::ServerOptions to;
+  net::ServerOptions to = from.server;
   to.directory = context.directory;
   for (const std::string& text : from.kafka) to.kafka.push_back(parse_address(text, 9092));
   for (const std::string& text : from.http) to.http.push_back(parse_address(text, 8080));
   if (to.kafka.empty() && to.http.empty()) to.kafka.push_back({"127.0.0.1", 9092});
-  to.topics = from.topics;
-  to.read_only = from.read_only;
-  to.auto_create = from.auto_create;
-  to.partitions = from.partitions;
-  to.topic_format = from.topic_format;
   if (from.advertise) to.advertise = parse_address(*from.advertise, 9092);
-  to.node_id = from.node_id;
-  to.allow_remote = from.allow_remote;
-  to.cors = from.cors;
-  to.http_hosts = from.http_hosts;
-  to.sync = from.sync;
-  to.flush_ms = from.flush_ms;
-  to.rebalance_delay_ms = from.rebalance_delay_ms;
-  to.min_session_ms = from.min_session_ms;
-  to.skip_damage = from.skip_damage;
-  to.maintain_ms = from.maintain_ms;
-  to.max_connections = from.max_connections;
-  to.max_frame = from.max_frame;
-  to.request_memory =
-      std::max(from.request_memory, from.max_frame > (16 << 20) ? from.request_memory : from.max_frame);
-  to.max_wait_ms = from.max_wait_ms;
-  to.idle_connection_ms = from.idle_connection_ms;
-  to.workers = from.workers;
-  to.drain_ms = from.drain_ms;
-  to.idle_exit_ms = from.idle_exit_ms;
+  // One frame gets in always; a single one above 16 MiB may take more than the rest.
+  if (to.max_frame <= (16 << 20)) to.request_memory = std::max(to.request_memory, to.max_frame);
   to.lock_timeout_ms = context.lock_timeout_ms;
-  to.log_requests = from.log_requests;
-  to.version = from.version;
   return to;
 }
 

@@ -5,6 +5,7 @@
 #include "core/group/commits.h"
 #include "core/group/group_name.h"
 #include "core/net/groups.h"
+#include "core/net/kafka/commit_call.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
 #include "core/net/kafka/unique.h"
@@ -25,65 +26,13 @@ std::int16_t commit_error(const Error& error, std::int16_t version) {
   return group_error_of(error);
 }
 
-struct Commit {
-  OffsetCommitRequest request;
-  OffsetCommitResponse answer;
-  CommitRequest commit;
-  /// The answers of what is committed, by topic and partition of the request.
-  std::vector<std::pair<std::size_t, std::size_t>> rows;
-};
-
-/// What can be judged of each partition without the group.
-void sort_out(const Call& call, Commit& commit) {
-  const auto catalog = call.service().catalog();
-  const bool by_id = call.version() >= 10;
-  for (const auto& topic : commit.request.topics) {
-    auto& rows = commit.answer.topics.emplace_back();
-    rows.name = topic.name;
-    rows.topic_id = topic.topic_id;
-    const FoundTopic found = find_topic(*catalog, by_id, topic.name, topic.topic_id);
-    for (const auto& partition : topic.partitions) {
-      auto& row = rows.partitions.emplace_back();
-      row.partition_index = partition.partition_index;
-      row.error_code = found.error;
-      if (!found.topic) continue;
-      const std::string metadata = partition.committed_metadata.value_or("");
-      if (!found.topic->partition(partition.partition_index)) {
-        row.error_code = kUnknownTopicOrPartition;
-      } else if (metadata.size() > kMaxCommitMetadata) {
-        row.error_code = kOffsetMetadataTooLarge;
-      } else if (!is_utf8(metadata)) {
-        row.error_code = kInvalidRequest;
-      } else {
-        commit.rows.emplace_back(commit.answer.topics.size() - 1, rows.partitions.size() - 1);
-        commit.commit.offsets.push_back({{found.topic->name, PartitionId(partition.partition_index)},
-                                         partition.committed_offset,
-                                         partition.committed_leader_epoch,
-                                         metadata});
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void handle_offset_commit(const CallPtr& call, OffsetCommitRequest request) {
-  const auto commit = std::make_shared<Commit>();
+  const auto commit = std::make_shared<CommitCall<OffsetCommitRequest, OffsetCommitResponse>>();
   commit->request = std::move(request);
-  sort_out(*call, *commit);
-  CommitRequest& inner = commit->commit;
-  inner.over_wire = true;
-  inner.generation = commit->request.generation_id_or_member_epoch;
-  if (!commit->request.member_id.empty() || inner.generation >= 0) inner.member = commit->request.member_id;
-  inner.instance = commit->request.group_instance_id;
-  const auto finish = [call, commit](std::int16_t error) {
-    for (const auto& [topic, row] : commit->rows)
-      commit->answer.topics[topic].partitions[row].error_code = error;
-    for (const auto& topic : commit->answer.topics) {
-      for (const auto& row : topic.partitions) call->note_error(row.error_code);
-    }
-    call->answer(commit->answer);
-  };
+  commit->sort_out(*call->service().catalog(), call->version() >= 10);
+  const auto finish = [call, commit](std::int16_t error) { commit->finish(call, error); };
   if (commit->request.group_id.empty()) return finish(kInvalidGroupId);
   if (commit->rows.empty()) return finish(kNone);
   groups_of(call).change(

@@ -254,66 +254,87 @@ void handle_create_partitions(const CallPtr& call, CreatePartitionsRequest reque
       });
 }
 
+namespace {
+
+/// A DeleteRecords request on its way through the admin queue.
+struct RecordsDeletion {
+  DeleteRecordsRequest request;
+  DeleteRecordsResponse answer;
+  std::vector<std::shared_ptr<net::Partition>> changed;
+};
+
+/// Error code and new log start (-1 with an error). In the admin queue.
+std::pair<std::int16_t, std::int64_t> delete_before(net::Service& service, Store& store,
+                                                    const std::string& name, std::int32_t number,
+                                                    std::int64_t offset, RecordsDeletion& deletion) {
+  const auto topic = service.catalog()->find(name);
+  const auto partition = topic ? topic->partition(number) : nullptr;
+  if (!partition) return {kUnknownTopicOrPartition, -1};
+  if (service.options().read_only) return {kPolicyViolation, -1};
+  const auto policy = topic->configs.find("cleanup.policy");
+  if (policy != topic->configs.end() && policy->second == "compact") return {kPolicyViolation, -1};
+  if (offset < -1) return {kOffsetOutOfRange, -1};
+  const TopicInfo* const info = store.find(name);
+  if (info == nullptr) return {kUnknownTopicOrPartition, -1};
+  try {
+    const auto before = offset < 0 ? std::nullopt : std::optional(Offset(offset));
+    const DeletedRecords done = tk::delete_records(store, *info, partition->info(), before, false);
+    deletion.changed.push_back(partition);
+    return {kNone, done.to.value()};
+  } catch (const Error& error) {
+    return {error_of(error), -1};
+  }
+}
+
+/// Answers when the queues of the partitions have seen their new start: it is there for whoever asks next.
+void answer_when_seen(const CallPtr& call, const std::shared_ptr<RecordsDeletion>& deletion) {
+  const auto left = std::make_shared<std::size_t>(deletion->changed.size() + 1);
+  const auto count_down = [call, deletion, left] {
+    if (--*left == 0) call->answer(deletion->answer);
+  };
+  for (const auto& partition : deletion->changed) {
+    partition->noticed(true);
+    partition->look_for_start();
+    partition->queue().post([&loop = call->service().loop(), count_down] { loop.post(count_down); });
+  }
+  count_down();
+}
+
+}  // namespace
+
 void handle_delete_records(const CallPtr& call, DeleteRecordsRequest request) {
   net::Service& service = call->service();
-  const auto answer = std::make_shared<DeleteRecordsResponse>();
-  const auto wanted = std::make_shared<DeleteRecordsRequest>(std::move(request));
-  const auto changed = std::make_shared<std::vector<std::shared_ptr<net::Partition>>>();
-  const auto one = [&service, changed](const std::string& name, std::int32_t number, std::int64_t offset,
-                                       Store& store) -> std::pair<std::int16_t, std::int64_t> {
-    const auto topic = service.catalog()->find(name);
-    const auto partition = topic ? topic->partition(number) : nullptr;
-    if (!partition) return {kUnknownTopicOrPartition, -1};
-    if (service.options().read_only) return {kPolicyViolation, -1};
-    const auto policy = topic->configs.find("cleanup.policy");
-    if (policy != topic->configs.end() && policy->second == "compact") return {kPolicyViolation, -1};
-    if (offset < -1) return {kOffsetOutOfRange, -1};
-    const TopicInfo* const info = store.find(name);
-    if (info == nullptr) return {kUnknownTopicOrPartition, -1};
-    const DeletedRecords done = tk::delete_records(
-        store, *info, partition->info(), offset < 0 ? std::nullopt : std::optional(Offset(offset)), false);
-    changed->push_back(partition);
-    return {kNone, done.to.value()};
-  };
+  const auto deletion = std::make_shared<RecordsDeletion>();
+  deletion->request = std::move(request);
+  for (const auto& topic : deletion->request.topics) {
+    auto& row = deletion->answer.topics.emplace_back();
+    row.name = topic.name;
+    for (const auto& partition : topic.partitions) {
+      auto& result = row.partitions.emplace_back();
+      result.partition_index = partition.partition_index;
+      result.low_watermark = -1;
+    }
+  }
   service.administer(
-      [&service, answer, wanted, one] {
+      [&service, deletion] {
         service.topics().with_own_store([&](Store& store) {
-          for (const auto& topic : wanted->topics) {
-            auto& row = answer->topics.emplace_back();
-            row.name = topic.name;
-            for (const auto& partition : topic.partitions) {
-              auto& result = row.partitions.emplace_back();
-              result.partition_index = partition.partition_index;
-              try {
-                std::tie(result.error_code, result.low_watermark) =
-                    one(topic.name, partition.partition_index, partition.offset, store);
-              } catch (const Error& error) {
-                result.error_code = error_of(error);
-                result.low_watermark = -1;
-              }
+          for (std::size_t t = 0; t < deletion->request.topics.size(); ++t) {
+            const auto& topic = deletion->request.topics[t];
+            for (std::size_t p = 0; p < topic.partitions.size(); ++p) {
+              auto& result = deletion->answer.topics[t].partitions[p];
+              std::tie(result.error_code, result.low_watermark) = delete_before(
+                  service, store, topic.name, result.partition_index, topic.partitions[p].offset, *deletion);
             }
           }
         });
       },
-      [call, answer, changed](const Error* failed) {
+      [call, deletion](const Error* failed) {
         if (failed != nullptr) {
-          for (auto& topic : answer->topics) {
+          for (auto& topic : deletion->answer.topics) {
             for (auto& partition : topic.partitions) partition.error_code = error_of(*failed);
           }
         }
-        for (const auto& partition : *changed) {
-          partition->noticed(true);
-          partition->look_for_start();
-        }
-        // The new start is there for whoever asks next, when the partitions' queues have seen it.
-        const auto left = std::make_shared<std::size_t>(changed->size() + 1);
-        const auto count_down = [call, answer, left] {
-          if (--*left == 0) call->answer(*answer);
-        };
-        for (const auto& partition : *changed) {
-          partition->queue().post([&loop = call->service().loop(), count_down] { loop.post(count_down); });
-        }
-        count_down();
+        answer_when_seen(call, deletion);
       });
 }
 

@@ -6,6 +6,7 @@
 #include "core/group/commits.h"
 #include "core/group/group_name.h"
 #include "core/net/groups.h"
+#include "core/net/kafka/commit_call.h"
 #include "core/net/kafka/handlers.h"
 #include "core/net/kafka/topic_lookup.h"
 #include "core/net/producer_ids.h"
@@ -153,68 +154,14 @@ void handle_add_offsets_to_txn(const CallPtr& call, AddOffsetsToTxnRequest reque
       });
 }
 
-namespace {
-
-struct TxnCommit {
-  TxnOffsetCommitRequest request;
-  TxnOffsetCommitResponse answer;
-  CommitRequest commit;
-  std::vector<std::pair<std::size_t, std::size_t>> rows;
-};
-
-void sort_out(const CallPtr& call, TxnCommit& commit) {
-  const auto catalog = call->service().catalog();
-  const bool by_id = call->version() >= 6;
-  for (const auto& topic : commit.request.topics) {
-    auto& rows = commit.answer.topics.emplace_back();
-    rows.name = topic.name;
-    rows.topic_id = topic.topic_id;
-    const FoundTopic found = find_topic(*catalog, by_id, topic.name, topic.topic_id);
-    for (const auto& partition : topic.partitions) {
-      auto& row = rows.partitions.emplace_back();
-      row.partition_index = partition.partition_index;
-      row.error_code = found.error;
-      if (!found.topic) continue;
-      const std::string metadata = partition.committed_metadata.value_or("");
-      if (!found.topic->partition(partition.partition_index)) {
-        row.error_code = kUnknownTopicOrPartition;
-      } else if (metadata.size() > kMaxCommitMetadata) {
-        row.error_code = kOffsetMetadataTooLarge;
-      } else if (!is_utf8(metadata)) {
-        row.error_code = kInvalidRequest;
-      } else {
-        commit.rows.emplace_back(commit.answer.topics.size() - 1, rows.partitions.size() - 1);
-        commit.commit.offsets.push_back({{found.topic->name, PartitionId(partition.partition_index)},
-                                         partition.committed_offset,
-                                         partition.committed_leader_epoch,
-                                         metadata});
-      }
-    }
-  }
-}
-
-}  // namespace
-
 void handle_txn_offset_commit(const CallPtr& call, TxnOffsetCommitRequest request) {
-  const auto commit = std::make_shared<TxnCommit>();
+  const auto commit = std::make_shared<CommitCall<TxnOffsetCommitRequest, TxnOffsetCommitResponse>>();
   commit->request = std::move(request);
-  sort_out(call, *commit);
+  commit->sort_out(*call->service().catalog(), call->version() >= 6);
+  commit->commit.producer_id = commit->request.producer_id;
+  commit->commit.producer_epoch = commit->request.producer_epoch;
   const TxnOffsetCommitRequest& asked = commit->request;
-  CommitRequest& inner = commit->commit;
-  inner.over_wire = true;
-  inner.producer_id = asked.producer_id;
-  inner.producer_epoch = asked.producer_epoch;
-  inner.generation = asked.generation_id_or_member_epoch;
-  if (!asked.member_id.empty() || inner.generation >= 0) inner.member = asked.member_id;
-  inner.instance = asked.group_instance_id;
-  const auto finish = [call, commit](std::int16_t error) {
-    for (const auto& [topic, row] : commit->rows)
-      commit->answer.topics[topic].partitions[row].error_code = error;
-    for (const auto& topic : commit->answer.topics) {
-      for (const auto& row : topic.partitions) call->note_error(row.error_code);
-    }
-    call->answer(commit->answer);
-  };
+  const auto finish = [call, commit](std::int16_t error) { commit->finish(call, error); };
   if (call->service().options().read_only) return finish(kPolicyViolation);
   if (is_wrong_group(asked.group_id)) return finish(kInvalidGroupId);
   if (commit->rows.empty()) return finish(kNone);
