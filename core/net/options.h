@@ -68,6 +68,9 @@ inline constexpr std::size_t kMostUnsent = 1U << 20;
 inline constexpr std::size_t kMostInFlight = 16;
 /// The most partitions that one request may make.
 inline constexpr std::int64_t kMostNewPartitions = 10000;
+/// Threads that append and force, each for one partition at a time: they wait for the disk, which does more
+/// forces at the same time than one after the other.
+inline constexpr int kMostWriters = 8;
 /// What is honoured of a Fetch's max_wait_ms.
 inline constexpr std::int64_t kLongestFetchWait = 300000;
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "core/base/clock.h"
 #include "core/format/topic_format.h"
 #include "core/log/partition_log.h"
+#include "core/net/force_group.h"
 #include "core/net/loop.h"
 #include "core/net/recent_batches.h"
 #include "core/net/send.h"
@@ -36,7 +38,8 @@ struct PartitionHost {
   FileSystem& fs;
   const Clock& clock;
   Loop& loop;
-  Workers& workers;
+  /// Where the partitions' queues run: as many forces as there are threads go on at the same time.
+  Workers& writers;
   bool read_only = false;
   /// acks=all is forced (--sync batch).
   bool forces = true;
@@ -203,6 +206,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void take_in(ByteView unit, const UnitInfo& info);  // with mutex_ held
   void take_in_tail(SegmentFile active, std::uint64_t size);
   void drain();
+  void gather();
   /// False: the turn is another writer's, and it is tried again later.
   bool drain_round(std::vector<Append>& batch);
   enum class Turn : std::uint8_t { ours, refused, later };
@@ -255,7 +259,10 @@ class Partition : public std::enable_shared_from_this<Partition> {
   bool unforced_ = false;
   std::int64_t turn_since_ms_ = 0;
 
+  ForceGroup force_group_;
+
   std::mutex append_mutex_;
+  std::condition_variable append_came_;
   std::vector<Append> appends_;
   bool draining_ = false;
   std::atomic<bool> wake_pending_{false};

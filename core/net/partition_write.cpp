@@ -7,9 +7,17 @@
 #include "core/net/partition.h"
 
 namespace tk::net {
+namespace {
+
+std::int64_t monotonic_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+}  // namespace
 
 Partition::Partition(PartitionHost& host, const PartitionInfo& info, TopicFormat format, Uuid topic_id)
-    : host_(host), info_(info), topic_id_(topic_id), format_(format), queue_(host.workers) {}
+    : host_(host), info_(info), topic_id_(topic_id), format_(format), queue_(host.writers) {}
 
 void Partition::configs_changed() {
   writer_stale_.store(true);
@@ -20,6 +28,7 @@ void Partition::append(Append append) {
   {
     const std::lock_guard lock(append_mutex_);
     appends_.push_back(std::move(append));
+    append_came_.notify_one();
     if (draining_) return;
     draining_ = true;
   }
@@ -40,10 +49,23 @@ void Partition::refuse(std::vector<Append>& batch, const Error& error) {
   batch.clear();
 }
 
+// Waits for those that the next force shall cover, too (ForceGroup).
+void Partition::gather() {
+  if (!host_.forces) return;
+  std::unique_lock lock(append_mutex_);
+  if (std::ranges::none_of(appends_, &Append::forced)) return;
+  for (;;) {
+    const std::int64_t patience = force_group_.patience_us(appends_.size(), monotonic_us());
+    if (patience == 0) return;
+    append_came_.wait_for(lock, std::chrono::microseconds(patience));
+  }
+}
+
 // Appends come as long as there are some; then the turn is given up.
 void Partition::drain() {
   if (!is_open()) open_in_queue();
   for (;;) {
+    gather();
     std::vector<Append> batch;
     {
       const std::lock_guard lock(append_mutex_);
@@ -168,12 +190,14 @@ bool Partition::drain_round(std::vector<Append>& batch) {
   }
   if (!waiting.empty()) {
     const auto error = failure_of([&] {
-      const auto begin = std::chrono::steady_clock::now();
+      const std::int64_t begin = monotonic_us();
       if (failed) throw *failed;
       log_->sync();
       unforced_ = false;
-      host_.synced(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-                   waiting.size());
+      const std::int64_t end = monotonic_us();
+      host_.synced(static_cast<double>(end - begin) / 1e6, waiting.size());
+      const std::lock_guard lock(append_mutex_);
+      force_group_.ended(waiting.size(), appends_.size(), end - begin, end);
     });
     if (error) {
       if (!failed) host_.warn(&info_, *error);

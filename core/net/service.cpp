@@ -49,7 +49,9 @@ Service::Service(FileSystem& fs, const Clock& clock, ServerOptions options, Serv
       events_(events),
       workers_(std::make_unique<Workers>(options_.workers,
                                          [this](const std::exception& error) { warn_of(error); })),
-      host_{fs, clock, loop_, *workers_},
+      writers_(
+          std::make_unique<Workers>(kMostWriters, [this](const std::exception& error) { warn_of(error); })),
+      host_{fs, clock, loop_, *writers_},
       admin_(*workers_) {
   host_.read_only = options_.read_only;
   host_.forces = options_.sync;
@@ -89,13 +91,14 @@ void Service::set_draining(std::int64_t locks_for_ms) {
 
 void Service::shut_down() {
   if (!workers_) return;
+  workers_.reset();  // what they still do may append
   for (const auto& [name, topic] : catalog()->topics()) {
     for (const std::shared_ptr<Partition>& partition : topic->partitions) {
       if (partition && partition->is_open())
         partition->queue().post([partition] { partition->close_writer(); });
     }
   }
-  workers_.reset();
+  writers_.reset();
 }
 
 void Service::warn_of(const std::exception& error) {

@@ -106,6 +106,7 @@ class Service {
   ServerEvents& events_;
   Loop loop_;
   std::unique_ptr<Workers> workers_;
+  std::unique_ptr<Workers> writers_;
   PartitionHost host_;
   std::unique_ptr<LockFile> serve_lock_;
   std::unique_ptr<Topics> topics_;

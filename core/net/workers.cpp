@@ -1,12 +1,13 @@
 #include "core/net/workers.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace tk::net {
 
 Workers::Workers(int threads, std::function<void(const std::exception&)> failed)
-    : failed_(std::move(failed)) {
-  for (int i = 0; i < std::max(threads, 1); ++i) threads_.emplace_back([this] { run(); });
+    : failed_(std::move(failed)), most_threads_(static_cast<std::size_t>(std::max(threads, 1))) {
+  threads_.emplace_back([this] { run(); });
 }
 
 Workers::~Workers() {
@@ -15,13 +16,27 @@ Workers::~Workers() {
     ends_ = true;
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  // Tasks that run to the end may post others, and these may start threads.
+  for (std::size_t i = 0;; ++i) {
+    std::unique_lock lock(mutex_);
+    if (i == threads_.size()) break;
+    std::thread thread = std::move(threads_[i]);
+    lock.unlock();
+    thread.join();
+  }
 }
 
-void Workers::post(Task task) {
+void Workers::post(Task task, std::size_t free_soon) {
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
+    if (tasks_.size() > idle_ + free_soon && threads_.size() < most_threads_) {
+      try {
+        threads_.emplace_back([this] { run(); });
+      } catch (const std::system_error&) {
+        // There is no more room for threads: those that are there do it.
+      }
+    }
   }
   changed_.notify_one();
 }
@@ -37,7 +52,9 @@ void Workers::run_task(Task& task) const {
 void Workers::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
+    ++idle_;
     changed_.wait(lock, [&] { return ends_ || !tasks_.empty(); });
+    --idle_;
     if (tasks_.empty()) return;
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
@@ -75,7 +92,7 @@ void SerialQueue::run_one(const std::shared_ptr<State>& state) {
       return;
     }
   }
-  state->workers.post([state] { run_one(state); });
+  state->workers.post([state] { run_one(state); }, 1);
 }
 
 }  // namespace tk::net

@@ -17,7 +17,8 @@ class Workers {
  public:
   using Task = std::function<void()>;
 
-  /// What a task throws goes to `failed`, which any of the threads may call.
+  /// So many threads at most; each is started when a task finds all others at work. What a task throws goes
+  /// to `failed`, which any of the threads may call.
   explicit Workers(int threads, std::function<void(const std::exception&)> failed = {});
   /// Runs what was posted to its end first.
   ~Workers();
@@ -25,9 +26,11 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   /// For any thread. A task answers whoever waits for it itself, also when it fails.
-  void post(Task task);
+  void post(Task task) { post(std::move(task), 0); }
 
  private:
+  /// `free_soon`: threads that are about to look for work, as the calling one.
+  void post(Task task, std::size_t free_soon);
   void run();
   friend class SerialQueue;
   /// Runs a task, and lets nothing out that it throws.
@@ -37,6 +40,8 @@ class Workers {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> tasks_;
+  std::size_t most_threads_;
+  std::size_t idle_ = 0;
   bool ends_ = false;
   std::vector<std::thread> threads_;
 };
