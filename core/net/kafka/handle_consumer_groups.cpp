@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::int32_t kHeartbeatIntervalMs = 5000;
 constexpr std::int64_t kSessionMs = 45000;
+/// Where a group begins that a client makes: a broker (4.4, ModernGroup) begins at 1, so that the first
+/// member gets epoch 2.
+constexpr std::int64_t kFirstEpoch = 1;
 
 using Request = ConsumerGroupHeartbeatRequest;
 using Response = ConsumerGroupHeartbeatResponse;
@@ -128,6 +131,8 @@ void beat_once(GroupTurn& turn, Beat& beat, net::Groups& groups) {
   net::Groups::Sent& sent = groups.sent(request.group_id, request.member_id);
   if (request.member_epoch == 0) {
     sent = {};
+    GroupState& group = turn.group;
+    if (group.members.empty() && group.generation == 0) group.generation = group.target_epoch = kFirstEpoch;
     join(turn, join_request(beat, wanted_topics(beat, sent).value_or(std::vector<std::string>())));
   } else if (request.member_epoch == kEpochAway) {
     tk::HeartbeatRequest away;
