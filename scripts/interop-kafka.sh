@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Kafka's own storage engine, assignors and broker as test partners (tests/interop): needs a JDK of 17 or newer, and Maven for the
-# first run; and clients in Python, JavaScript and Go against tk serve, where they can be had. Takes TK_INTEROP_SECONDS (default 120) for the random logs, and asks about TK_INTEROP_GROUPS (3000) groups. The last line is `N passed, N failed`, or `skipped: ...`.
+# first run; and clients in Java, Python, JavaScript and Go, and Kafka's own tools, against tk serve, where they can be had. Takes TK_INTEROP_SECONDS (default 120) for the random logs, and asks about TK_INTEROP_GROUPS (3000) groups. The last line is `N passed, N failed`, or `skipped: ...`.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 tk=${TK:-$root/build/release/tk}
 if [ ! -x "$tk" ]; then
@@ -34,6 +34,11 @@ part() {
 part "storage engine" 300 interop.py
 part broker 200 broker.py
 # (Installing them takes a minute or two.)
-if [ "${TK_INTEROP_CLIENTS:-1}" = 0 ]; then say "skipped: clients in other languages (TK_INTEROP_CLIENTS=0)"; else part clients 600 clients.py; fi
+if [ "${TK_INTEROP_CLIENTS:-1}" = 0 ]; then
+  say "skipped: clients of other languages and Kafka's tools against tk serve (TK_INTEROP_CLIENTS=0)"
+else
+  part "clients" 1200 clients.py
+  part "Java tools" 600 java_tools.py
+fi
 say "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -156,6 +156,7 @@ start_test "named producers killed" crash/kill_named --rounds 100 --seed 1
 start_test "clusters killed" crash/kill_cluster --rounds 20 --seed 1
 start_test "clusters with three controllers killed" crash/kill_cluster --rounds 8 --seed 101 --controllers 3
 start_test "members killed" crash/kill_group --seconds 15 --seed 1
+start_test "servers killed" crash/kill_serve --rounds 8 --txn 3 --seed 1
 count_started
 one_check "formatting" formatted
 one_check "layers" scripts/check_layers.sh

@@ -102,11 +102,23 @@ class Bench:
         self.pairs("N1", "fetch 1 MiB: server's CPU seconds per GB", "s/GB", per_gb(1 << 20), servers)
         self.pairs("N1", "fetch 64 KiB: server's CPU seconds per GB", "s/GB", per_gb(64 << 10), servers)
 
+        # One batch of 1 KiB a fetch: a topic of such batches, as the first batch comes whole, however large.
+        if self.wanted("N2"):
+            small = batch_of(b"x" * 950)
+            for server in servers:
+                client = Client(server.address)
+                client.send(3, 1, struct.pack(">i", 1) + text("small"))
+                client.receive()
+                time.sleep(0.5)
+                for _ in range(500):
+                    client.produce("small", small, 1)
+
         def fetches(server):
             client, begin, count, offset = Client(server.address), time.perf_counter(), 0, 0
             while time.perf_counter() - begin < 1:
-                _, following, _ = client.fetch("bench", offset, 1024)
-                offset = following if following > offset else 0
+                _, following, size = client.fetch("small", offset, 1024)
+                assert size < 1300, size
+                offset = following if following < 500 else 0
                 count += 1
             return count / (time.perf_counter() - begin)
         self.pairs("N2", "fetches a second, one connection", "1/s", fetches, servers)
@@ -114,11 +126,12 @@ class Bench:
         def fetches_of_many(server):
             """All ask, then all are answered, again and again."""
             clients = [Client(server.address) for _ in range(64)]
-            body = clients[0].fetch_body("bench", 0, 1024)
+            frame = struct.pack(">hhi", 1, 11, 1) + text("bench") + clients[0].fetch_body("small", 7, 1024)
+            frame = struct.pack(">i", len(frame)) + frame
             begin, count = time.perf_counter(), 0
             while time.perf_counter() - begin < 1:
                 for client in clients:
-                    client.send(1, 11, body)
+                    client.socket.sendall(frame)
                 for client in clients:
                     client.receive()
                 count += len(clients)

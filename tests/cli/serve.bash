@@ -29,7 +29,7 @@ stop() {
 
 kcat_all() { timeout 20 kcat -C -e -q -b "$kafka" -t "$1" -o beginning "${@:2}"; }
 
-python() { timeout 60 /usr/bin/python3 - "$kafka" "$@"; }
+python() { timeout "${PYTHON_SECONDS:-60}" /usr/bin/python3 - "$kafka" "$@"; }
 
 # get ARGS...: curl against the server; $code is the status, $body what came.
 get() {

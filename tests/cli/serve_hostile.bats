@@ -30,8 +30,8 @@ cases() {
   cases hosts_and_origins http_of_every_wrong_kind one_key_for_all_records
 }
 
-@test "readers that are slow, and a search for what is nowhere, cost only themselves" {
-  cases readers_that_are_slow a_key_that_is_nowhere
+@test "readers that are slow or vanish, and a search for what is nowhere, cost only themselves" {
+  cases readers_that_are_slow a_key_that_is_nowhere peers_are_probed
 }
 
 @test "--read-only changes nothing, whatever is asked for" {

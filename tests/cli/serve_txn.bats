@@ -33,7 +33,7 @@ seen_by_kcat() { timeout 30 kcat -C -e -q -b "$kafka" -t "$1" -o beginning -X is
 seen_by_tk() { "$TK" -d "$1" consume "$2" --isolation "$3" -f '%p %o %S\n' | sort; }
 
 @test "a dead broker's disk is read by ordinary consumers, and nothing of it changes" {
-  for name in kafka-4.4-clean kafka-2.8 kafka-0.10; do
+  for name in kafka-4.4-clean kafka-4.4-killed kafka-3.9 kafka-2.8 kafka-0.10; do
     data=$(fixture "$name")/data
     before=$(tree_hash "$data")
     TK_DIR=$data serve --read-only
@@ -145,12 +145,12 @@ EOF
   serve
   seq 1 100 | timeout 20 kcat -P -b "$kafka" -t t
   zstd -dcq "$project/tests/fixtures/wire/exchanges.txt.zst" | grep '^Q' | cut -d' ' -f4 >frames
-  python "$PWD/frames" <<'EOF'
-import random, socket, struct, sys, time
+  PYTHON_SECONDS=$((54 + ${TK_MUTATED_SECONDS:-6})) python "$PWD/frames" <<'EOF'
+import os, random, socket, struct, sys, time
 host, port = sys.argv[1].split(":")
 frames = [bytes.fromhex(line.strip()) for line in open(sys.argv[2])]
 random.seed(5)
-end = time.time() + 6
+end = time.time() + float(os.environ.get("TK_MUTATED_SECONDS", 6))
 sent = 0
 while time.time() < end:
     s = socket.create_connection((host, int(port)), 5)

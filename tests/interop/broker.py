@@ -145,7 +145,28 @@ def lines(prefix, n):
     return "".join(f"{prefix}{i}:value {prefix} {i}\n" for i in range(n)).encode()
 
 
-TOPICS = ["plain", "appended", "imported", "salvaged", "cut", "rebuilt", "zstd"]
+TOPICS = ["plain", "appended", "imported", "served", "salvaged", "cut", "rebuilt", "zstd"]
+MADE_LATER = ["imported", "served"]
+
+
+def write_through_serve():
+    """A partition that clients of `tk serve` wrote, with every codec and by idempotent producers, takes the place of an empty one."""
+    directory = work + "/serve"
+    process = subprocess.Popen([TK, "-d", directory, "serve", "--kafka", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    for line in process.stdout:
+        if line.startswith("listening"): address = line.split()[2]
+        if line.startswith("ready"): break
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+        for idempotent in ("false", "true"):
+            subprocess.run(["kcat", "-P", "-q", "-b", address, "-t", "served", "-K", ":", "-z", codec, "-X", "enable.idempotence=" + idempotent],
+                           input=lines(f"{codec}-{idempotent}-", 100), timeout=60)
+    process.terminate()
+    check("serve ends", process.wait(10) == 143)
+    for name in os.listdir(f"{DATA}/served-0"):
+        if name != "partition.metadata": os.remove(f"{DATA}/served-0/{name}")
+    for name in os.listdir(f"{directory}/served-0"):
+        if name.endswith((".log", ".index", ".timeindex", ".snapshot", ".txnindex")) or name == "leader-epoch-checkpoint":
+            shutil.copy(f"{directory}/served-0/{name}", f"{DATA}/served-0/{name}")
 
 
 def main():
@@ -154,15 +175,15 @@ def main():
         with open(work + "/broker.log", encoding="utf-8", errors="replace") as f:
             skip("no broker could be started: " + f.read()[-300:].replace("\n", " "))
     for topic in TOPICS:
-        for part in range(3 if topic != "imported" else 0):
+        for part in range(3 if topic not in MADE_LATER else 0):
             kcat("-P", "-t", topic, "-K", ":", "-X", f"compression.codec={'zstd' if topic == 'zstd' else 'none'}",
                  stdin=lines(f"{topic}{part}-", 40))
-    kcat("-P", "-t", "imported", "-K", ":", stdin=b"")  # asks for the topic, so that it is made
-    kcat("-L", "-t", "imported")
-    until = time.time() + 10
-    while not os.path.isdir(f"{DATA}/imported-0") and time.time() < until:
-        kcat("-L", "-t", "imported")
-        time.sleep(0.2)
+    for topic in MADE_LATER:
+        kcat("-P", "-t", topic, "-K", ":", stdin=b"")  # asks for the topic, so that it is made
+        until = time.time() + 10
+        while not os.path.isdir(f"{DATA}/{topic}-0") and time.time() < until:
+            kcat("-L", "-t", topic)
+            time.sleep(0.2)
     before = {topic: consumed(topic) for topic in TOPICS}
     check("the broker lives: writing is refused", tk("produce", "appended", "-K", ":", "-d", DATA, stdin=b"a:b\n").returncode == 4)
     broker.stop()
@@ -179,6 +200,7 @@ def main():
     dump = tk("dump-log", "appended", "--json", "--print-data-log", "-d", DATA).stdout
     done = tk("produce", "imported-0", "-i", "dump", "-d", DATA, "-q", stdin=dump)
     check("a dump written into an empty partition", done.returncode == 0, done.stderr[-200:])
+    write_through_serve()
     # Damaged and repaired.
     flip("salvaged", 1)
     check("salvage", tk("recover", "salvaged", "--salvage", "--full", "-d", DATA).returncode == 0)

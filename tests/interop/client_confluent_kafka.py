@@ -1,13 +1,14 @@
 """The steps of clients.py with confluent-kafka (librdkafka)."""
-import sys, threading
+import os, sys, threading
 from confluent_kafka import Consumer, Producer
 
 address, step, topic, *rest = sys.argv[1:]
 
 
 def consume(group, stop, rows, lock):
+    protocol = os.environ.get("GROUP_PROTOCOL")
     consumer = Consumer({"bootstrap.servers": address, "group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False,
-                         "session.timeout.ms": 6000})
+                         **({"group.protocol": protocol} if protocol else {"session.timeout.ms": 6000})})
     consumer.subscribe([topic])
     while not stop():
         message = consumer.poll(0.2)

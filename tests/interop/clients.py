@@ -1,7 +1,8 @@
 """Clients in other languages against `tk serve` (serve.md §5 T1): each produces with the codecs it has, consumes in a group,
 commits, goes on behind its commit after a restart of the server, and shares a group of two members; transactions where it has them,
 of which the aborted ones are not seen. Run by scripts/interop-kafka.sh. Clients are installed once into ~/.cache/tk-clients by their
-languages' package managers; what cannot be had is skipped by name. The last line is `N passed, N failed`."""
+languages' package managers; what cannot be had is skipped by name. Arguments: the clients that are wanted (all).
+The last line is `N passed, N failed`."""
 import json, os, pathlib, shutil, socket, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -102,26 +103,59 @@ def client(name, program, codecs, transactions):
         shutil.rmtree(directory, ignore_errors=True)
 
 
-python = CACHE / "py/bin/python"
-if installed("venv", [sys.executable, "-m", "venv", CACHE / "py"]):
+# The consumer protocol (KIP-848) where a client has it: the same steps again.
+KIP_848 = ["env", "GROUP_PROTOCOL=consumer"]
+ALL_CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+
+wanted = sys.argv[1:]
+def asked(name): return not wanted or name in wanted
+
+
+def java_client():
+    classes, path = CACHE / "java", run(HERE / "kafkalog", "classpath", seconds=240).stdout.strip()
+    if not path: return print("skipped: Java: Kafka's packages could not be fetched")
+    done = run("javac", "-cp", path, "-d", classes, HERE / "ClientSteps.java")
+    if done.returncode: return check("Java", "is compiled", False, done.stderr)
+    program = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{classes}:{path}", "ClientSteps"]
+    client("Java", program, ALL_CODECS, True)
+    client("Java, group.protocol=consumer", [*KIP_848, *program], ["none"], False)
+
+
+def python_clients():
+    python = CACHE / "py/bin/python"
+    if not installed("venv", [sys.executable, "-m", "venv", CACHE / "py"]): return
     for name, packages in (("confluent-kafka", ["confluent-kafka"]), ("aiokafka", ["aiokafka", "cramjam"])):
-        if installed(name, [python, "-m", "pip", "install", "-q", *packages]):
-            client(name, [python, HERE / f"client_{name.replace('-', '_')}.py"], ["none", "gzip", "snappy", "lz4", "zstd"], True)
-if shutil.which("node") and shutil.which("npm"):
-    if installed("kafkajs", ["npm", "install", "--silent", "--no-audit", "--no-fund", "kafkajs"]):
-        shutil.copy(HERE / "client_kafkajs.js", CACHE)
-        client("kafkajs", ["node", CACHE / "client_kafkajs.js"], ["none", "gzip"], True)
-else:
-    print("skipped: kafkajs: node and npm are not installed")
-go = shutil.which("go") or ("/usr/local/go/bin/go" if os.path.exists("/usr/local/go/bin/go") else None)
-if go:
-    source = CACHE / "go"
+        if not asked(name) or not installed(name, [python, "-m", "pip", "install", "-q", *packages]): continue
+        program = [python, HERE / f"client_{name.replace('-', '_')}.py"]
+        client(name, program, ALL_CODECS, True)
+        if name == "confluent-kafka": client(f"{name}, group.protocol=consumer", [*KIP_848, *program], ["none"], False)
+
+
+def kafkajs():
+    if not shutil.which("node") or not shutil.which("npm"): return print("skipped: kafkajs: node and npm are not installed")
+    if not installed("kafkajs", ["npm", "install", "--silent", "--no-audit", "--no-fund", "kafkajs"]): return
+    shutil.copy(HERE / "client_kafkajs.js", CACHE)
+    client("kafkajs", ["node", CACHE / "client_kafkajs.js"], ["none", "gzip"], True)
+
+
+def go_client(name, module, transactions, consumer_protocol):
+    go = shutil.which("go") or ("/usr/local/go/bin/go" if os.path.exists("/usr/local/go/bin/go") else None)
+    if not go: return print(f"skipped: {name}: go is not installed")
+    source, program = CACHE / f"go-{name}", CACHE / f"client-{name}"
     source.mkdir(parents=True, exist_ok=True)
-    shutil.copy(HERE / "client_franz.go", source / "main.go")
+    shutil.copy(HERE / f"client_{name.replace('-', '_')}.go", source / "main.go")
     if not (source / "go.mod").exists(): run(go, "mod", "init", "interop", cwd=source)
-    if installed("franz-go", [go, "get", "github.com/twmb/franz-go/pkg/kgo"], [go, "build", "-o", CACHE / "franz"], cwd=source):
-        run(go, "build", "-o", CACHE / "franz", cwd=source, seconds=240)
-        client("franz-go", [CACHE / "franz"], ["none", "gzip", "snappy", "lz4", "zstd"], True)
-else:
-    print("skipped: franz-go: go is not installed")
+    if not installed(name, [go, "get", module], cwd=source): return
+    done = run(go, "build", "-o", program, cwd=source, seconds=240)
+    if done.returncode: return check(name, "is compiled", False, done.stderr)
+    client(name, [program], ALL_CODECS, transactions)
+    if consumer_protocol: client(f"{name}, KIP-848", [*KIP_848, program], ["none"], False)
+
+
+if asked("Java"): java_client()
+python_clients()
+if asked("kafkajs"): kafkajs()
+for name, *rest in (("franz-go", "github.com/twmb/franz-go/pkg/kgo", True, True), ("sarama", "github.com/IBM/sarama", True, False),
+                    ("kafka-go", "github.com/segmentio/kafka-go", False, False)):
+    if asked(name): go_client(name, *rest)
 print(f"{passed} passed, {failed} failed")

@@ -303,6 +303,22 @@ def http_heads_byte_by_byte(server):
     assert not open_ones and 8 < min(cut_after) < 15, cut_after
 
 
+@case
+def peers_are_probed(server):
+    """Whoever vanishes without a word is found by the system's probes (tests/wire/vanished.py lets some vanish): every accepted socket
+    has a keepalive timer of a minute at most."""
+    kafka, http = server.client(), http_connection(server)
+    kafka.metadata()
+    http.sendall(get(b"/topics", b"Host: localhost").replace(b"Connection: close\r\n", b""))
+    http.recv(65536)
+    time.sleep(0.1)
+    for local, remote in ((server.kafka_address, kafka.socket), (server.http_address, http)):
+        ends = ["0100007F:%04X" % int(local.rsplit(":", 1)[1]), "0100007F:%04X" % remote.getsockname()[1]]
+        with open("/proc/net/tcp") as table: rows = [line.split() for line in table]
+        timers = [row[5].split(":") for row in rows if row[1:3] == ends]
+        assert len(timers) == 1 and timers[0][0] == "02" and 0 < int(timers[0][1], 16) <= 6000, timers
+
+
 @long_case
 def frames_byte_by_byte(server):
     """A frame that trickles, and one that rests, are cut after half a minute; who never reads after a minute."""

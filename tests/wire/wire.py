@@ -163,17 +163,19 @@ def batches(records):
 
 
 class Server:
-    """`tk serve` on free ports."""
+    """`tk serve` on free ports of 127.0.0.1, and on what `args` add: then addresses["kafka"][1] and so on."""
 
     def __init__(self, tk, directory, *args, **how):
+        self.addresses = {"kafka": [], "http": []}
         self.process = subprocess.Popen([tk, "-d", directory, "serve", "--kafka", "127.0.0.1:0", "--http", "127.0.0.1:0", *args],
                                         stdout=subprocess.PIPE, text=True, stderr=how.get("stderr", subprocess.DEVNULL))
         for line in self.process.stdout:
             words = line.split()
-            if words[0] == "listening": setattr(self, words[1] + "_address", words[2])
+            if words[0] == "listening": self.addresses[words[1]].append(words[2])
             if words[0] == "ready": break
         else:
             raise RuntimeError("the server did not start")
+        self.kafka_address, self.http_address = self.addresses["kafka"][0], self.addresses["http"][0]
 
     def client(self, **how): return Client(self.kafka_address, **how)
     def alive(self): return self.process.poll() is None

@@ -29,6 +29,9 @@ func main() {
 	address, step, topic, rest := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
+	if os.Getenv("GROUP_PROTOCOL") == "consumer" {
+		ctx = context.WithValue(ctx, "opt_in_kafka_next_gen_balancer_beta", true)
+	}
 	switch step {
 	case "produce":
 		codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
@@ -55,7 +58,7 @@ func main() {
 		enough, done := context.WithCancel(ctx)
 		for m := 0; m < members; m++ {
 			client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.ConsumeTopics(topic), kgo.ConsumerGroup(rest[0]), kgo.DisableAutoCommit(),
-				kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.SessionTimeout(6*time.Second))
+				kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.SessionTimeout(6*time.Second), kgo.WithContext(ctx))
 			must(err)
 			all.Add(1)
 			go func() {

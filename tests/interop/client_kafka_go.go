@@ -1,0 +1,86 @@
+// The steps of clients.py with kafka-go (segmentio), which knows no transactions.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	must(err)
+	return n
+}
+
+func main() {
+	address, step, topic, rest := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
+	ctx, done := context.WithTimeout(context.Background(), 60*time.Second)
+	defer done()
+	switch step {
+	case "produce":
+		writer := &kafka.Writer{Addr: kafka.TCP(address), Topic: topic, RequiredAcks: kafka.RequireAll, AllowAutoTopicCreation: true,
+			Balancer: &kafka.Hash{}, BatchTimeout: 10 * time.Millisecond,
+			Compression: map[string]kafka.Compression{"none": 0, "gzip": kafka.Gzip, "snappy": kafka.Snappy, "lz4": kafka.Lz4, "zstd": kafka.Zstd}[rest[0]]}
+		var messages []kafka.Message
+		for i := number(rest[1]); i < number(rest[1])+number(rest[2]); i++ {
+			message := kafka.Message{Value: []byte("v" + strconv.Itoa(i))}
+			if topic == "two" {
+				message.Key = []byte(strconv.Itoa(i))
+			}
+			messages = append(messages, message)
+		}
+		must(writer.WriteMessages(ctx, messages...))
+		must(writer.Close())
+	case "group", "pair":
+		count, members := number(rest[1]), 1
+		if step == "pair" {
+			members = 2
+		}
+		var rows []string
+		var lock sync.Mutex
+		var running sync.WaitGroup
+		enough, full := context.WithCancel(ctx)
+		defer full()
+		for m := 0; m < members; m++ {
+			reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{address}, GroupID: rest[0], Topic: topic, StartOffset: kafka.FirstOffset,
+				SessionTimeout: 6 * time.Second, HeartbeatInterval: time.Second, MaxWait: 200 * time.Millisecond})
+			running.Add(1)
+			go func() {
+				defer running.Done()
+				for {
+					message, err := reader.FetchMessage(enough)
+					if err != nil {
+						break
+					}
+					lock.Lock()
+					if len(rows) < count {
+						must(reader.CommitMessages(ctx, message))
+						rows = append(rows, string(message.Value))
+					}
+					if len(rows) == count {
+						full()
+					}
+					lock.Unlock()
+				}
+				must(reader.Close())
+			}()
+		}
+		running.Wait()
+		for _, row := range rows {
+			fmt.Println(row)
+		}
+	}
+}
