@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <system_error>
 
 namespace tk {
 
@@ -12,7 +13,11 @@ HeartbeatWhile::HeartbeatWhile(GroupSession& session, std::int64_t interval_ms)
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { beat_until_stopped(); });
+  try {
+    thread_ = std::thread([this] { beat_until_stopped(); });
+  } catch (const std::system_error&) {
+    // Without it the session lives by the heartbeats between the waits.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -22,7 +27,7 @@ HeartbeatWhile::~HeartbeatWhile() {
     stopped_ = true;
   }
   changed_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 std::optional<Membership> HeartbeatWhile::run(const std::function<void()>& slow) {
