@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <system_error>
 
 #include "core/base/error_codes.h"
@@ -95,9 +96,11 @@ int exit_code(ErrorCode code) {
 }
 
 Error system_error(std::string_view action, std::string path, int error_number) {
-  return Error(ErrorCode::storage_error,
-               fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)))
-      .at(std::move(path));
+  Error error = Error(ErrorCode::storage_error,
+                      fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)))
+                    .at(std::move(path));
+  if (error_number != EMFILE) return error;
+  return std::move(error).hint("let this process open more files: 'ulimit -n'");
 }
 
 }  // namespace tk
