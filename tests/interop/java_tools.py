@@ -63,7 +63,7 @@ try:
     code, out, err = tool("GroupsCommand", "--list")
     check("kafka-groups --list", code == 0 and re.search(r"g-classic\s+Classic", out), (out, err))
     code, out, err = tool("ConfigCommand", "--alter", "--entity-type", "topics", "--entity-name", "j", "--add-config", "max.message.bytes=5000")
-    check("kafka-configs --alter", code == 0 and "max.message.bytes" in tk("topics", "describe", "j", "--json"), (out, err))
+    check("kafka-configs --alter", code == 0 and "max.message.bytes" in tk("topics", "describe", "j", "--configs"), (out, err))
     code, out, err = tool("ConfigCommand", "--describe", "--entity-type", "topics", "--entity-name", "j")
     check("kafka-configs --describe", code == 0 and "max.message.bytes=5000" in out, (out, err))
     code, out, err = tool("GetOffsetShell", "--topic", "j")
