@@ -46,13 +46,12 @@ void add_dump_options(CommandSpec& spec, DumpLogOptions* to) {
   decoder("--transaction-log-decoder", DumpDecoder::transactions, "records of __transaction_state");
   decoder("--cluster-metadata-decoder", DumpDecoder::metadata,
           "records of __cluster_metadata and its snapshots");
+  decoder("--remote-log-metadata-decoder", DumpDecoder::remote, "records of __remote_log_metadata");
   decoder("--share-group-state-decoder", DumpDecoder::share, "records of __share_group_state");
   const auto foreign = [to](const std::string& name) {
     to->foreign_decoder = name;
     to->print_data_log = to->deep_iteration = true;
   };
-  spec.flag("--remote-log-metadata-decoder", "records of __remote_log_metadata (shown as text)",
-            [foreign] { foreign("--remote-log-metadata-decoder"); });
   for (const char* const name : {"--key-decoder-class", "--value-decoder-class"}) {
     spec.value(name, "CLASS", "taken for the tool's sake: keys and values are shown as text",
                [foreign, to, name](const std::string& text) {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "commands/dump_framed.h"
 #include "core/base/bytes.h"
 #include "core/base/json_writer.h"
-#include "core/base/varint.h"
 #include "core/format/internal_record.h"
 #include "core/format/schema_json.h"
 
@@ -83,41 +83,6 @@ std::string coordinator_json(DumpDecoder decoder, const char* number_name, std::
   return text_of(to);
 }
 
-std::string metadata_json(const InternalRecord& record) {
-  TextBuffer to;
-  append(to, fmt::format("{{\"type\":\"{}\",\"version\":{}", upper_snake_case(record.record->name),
-                         record.version));
-  append_data(to, DumpDecoder::metadata, record.value);
-  return text_of(to);
-}
-
-/// The frame's first number as the tool judges it; empty if it is right.
-std::string frame_fault(const std::optional<std::string_view>& value) {
-  if (!value || value->empty()) return "Error while reading frame version";
-  const ByteView bytes = as_bytes(*value);
-  std::uint32_t version = 0;
-  if (get_uvarint(bytes.data(), bytes.data() + bytes.size(), version) == nullptr)
-    return "Error while reading frame version";
-  if (version > INT16_MAX) return "Value for frame version was too large.";
-  if (version == 1) return "";
-  return fmt::format(
-      "Could not deserialize metadata record due to unknown frame version {}(only frame version 1 is "
-      "supported)",
-      version);
-}
-
-DecodedRecord metadata_text(const RecordView& record) {
-  const auto fault_text = [&](const std::string& why) {
-    return DecodedRecord{{}, fmt::format("Error at {}, skipping. {}", record.offset.value(), why)};
-  };
-  if (const std::string why = frame_fault(record.value); !why.empty()) return fault_text(why);
-  InternalRecord decoded;
-  const Fault fault = decode_metadata_record(record.value, decoded);
-  if (fault) return fault_text(fmt::format("{} ({})", fault.detail, fault.found));
-  if (decoded.record == nullptr) return fault_text(fmt::format("Unknown metadata id {}", decoded.type_id));
-  return {{}, metadata_json(decoded)};
-}
-
 DecodedRecord coordinator_text(DumpDecoder decoder, const RecordView& record) {
   DecodedRecord text;
   if (!record.key) {
@@ -170,11 +135,11 @@ void append_raw(TextBuffer& to, const Fault& fault, std::string_view number_name
   append_hex(to, bytes);
 }
 
-void append_metadata_members(TextBuffer& to, const RecordView& record) {
+void append_framed_members(TextBuffer& to, DumpDecoder decoder, const RecordView& record) {
   append(to, ",\"value_decoded\":");
   InternalRecord decoded;
-  const Fault fault = decode_metadata_record(record.value, decoded);
-  if (!fault && decoded.record != nullptr) return append(to, metadata_json(decoded));
+  const Fault fault = decode_framed_record(framed_family(decoder), record.value, decoded);
+  if (!fault && decoded.record != nullptr) return append(to, framed_json(decoded));
   append_raw(to, fault, "type", decoded.type_id, record.value);
 }
 
@@ -207,15 +172,16 @@ DumpDecoder decoder_of_topic(std::string_view topic) {
   if (topic == "__consumer_offsets") return DumpDecoder::offsets;
   if (topic == "__transaction_state") return DumpDecoder::transactions;
   if (topic == "__cluster_metadata") return DumpDecoder::metadata;
+  if (topic == "__remote_log_metadata") return DumpDecoder::remote;
   return topic == "__share_group_state" ? DumpDecoder::share : DumpDecoder::none;
 }
 
 DecodedRecord decode_as_text(DumpDecoder decoder, const RecordView& record) {
-  return decoder == DumpDecoder::metadata ? metadata_text(record) : coordinator_text(decoder, record);
+  return is_framed(decoder) ? framed_text(decoder, record) : coordinator_text(decoder, record);
 }
 
 void append_decoded_members(TextBuffer& to, DumpDecoder decoder, const RecordView& record) {
-  if (decoder == DumpDecoder::metadata) return append_metadata_members(to, record);
+  if (is_framed(decoder)) return append_framed_members(to, decoder, record);
   append_coordinator_members(to, decoder, record);
 }
 

@@ -11,7 +11,8 @@
 
 namespace tk {
 
-enum class DumpDecoder : std::uint8_t { none, offsets, transactions, metadata, share };
+/// In the order in which the tool prefers them where several are asked for.
+enum class DumpDecoder : std::uint8_t { none, offsets, transactions, metadata, remote, share };
 
 /// The decoder of a topic's records, by its name.
 DumpDecoder decoder_of_topic(std::string_view topic);

@@ -31,6 +31,11 @@ Fault read_prefix(const std::optional<std::string_view>& from, std::int32_t& pre
 }  // namespace
 
 Fault decode_metadata_record(const std::optional<std::string_view>& value, InternalRecord& out) {
+  return decode_framed_record("metadata", value, out);
+}
+
+Fault decode_framed_record(std::string_view family, const std::optional<std::string_view>& value,
+                           InternalRecord& out) {
   out = {};
   if (!value) return bad("a null");
   const ByteView bytes = as_bytes(*value);
@@ -46,7 +51,7 @@ Fault decode_metadata_record(const std::optional<std::string_view>& value, Inter
   if (numbers[1] > most || numbers[2] > most) return bad("the frame's numbers are out of range");
   out.type_id = static_cast<std::int32_t>(numbers[1]);
   out.version = static_cast<std::int32_t>(numbers[2]);
-  out.record = internal_schemas().record("metadata", out.type_id);
+  out.record = internal_schemas().record(family, out.type_id);
   return decode_message({at, static_cast<std::size_t>(end - at)}, out);
 }
 

@@ -27,6 +27,10 @@ struct InternalRecord {
 /// version). An unknown API key is none: `record` is null then.
 Fault decode_metadata_record(const std::optional<std::string_view>& value, InternalRecord& out);
 
+/// The same for the records of a family in that frame: "metadata", or "log" for `__remote_log_metadata`.
+Fault decode_framed_record(std::string_view family, const std::optional<std::string_view>& value,
+                           InternalRecord& out);
+
 /// Appends the framed form of a message of the metadata log. Faults as those of encode_schema, or an unknown
 /// version.
 Fault encode_metadata_record(std::string_view name, int version, const SchemaValue& value, Buffer& out);

@@ -33,6 +33,7 @@ whole() { # NAME: every aspect of one folder; all are run, so that one failure d
 damaged() { python3 "$here/compare_damaged.py" "$TK" "$(fixture kafka-4.4-damaged)" "$1"; }
 
 @test "damaged partitions: verify names every damage, its file, place and kind, and only those" { damaged verify; }
+@test "damaged partitions: dump-log prints what the dump tool printed, but for what is listed" { damaged dump; }
 @test "damaged partitions: recover --truncate ends where the broker's recovery ended" { damaged truncate; }
 @test "damaged partitions: plain recover cuts no readable record" { damaged plain; }
 @test "damaged partitions: recover --salvage loses no readable record, and none that the broker kept" { damaged salvage; }
@@ -95,6 +96,32 @@ PY
     "$TK" consume "$topic-0" -d "$case/data" --count > out 2> err || code=$?
     [[ $code == [03] ]] || { echo "consume $topic: exit $code"; head -3 err; return 1; }
   done
+}
+
+# Alone such a batch is as a producer could have written it: a key with another letter, an earlier time. To compress the
+# records anew tells nothing either: of what the client libraries wrote, healthy batches come out otherwise, too.
+@test "a value altered under a good checksum: nothing in the partition tells, another replica does" {
+  local dir
+  dir=$(fixture kafka-4.4-damaged)
+  mkdir a b
+  cp -a "$dir"/data/{comp-snappy-fixed-0,comp-zstd-fixed-0,meta.properties} a
+  cp -a a/* b
+  chmod -R u+w b
+  # The other replica is as the broker wrote it: the damage is undone.
+  python3 - "$dir/cases.json" <<'PY'
+import json, sys
+for case in ("comp-snappy-fixed-0", "comp-zstd-fixed-0"):
+    for edit in json.load(open(sys.argv[1]))[case]["edits"]:
+        if edit.get("op") == "overwrite":
+            with open("b/" + edit["file"], "r+b") as f:
+                f.seek(edit["position"])
+                f.write(bytes.fromhex(edit["old"]))
+PY
+  tk_is 0 verify ./a
+  tk_is 0 verify ./b
+  tk_is 3 verify ./a ./b --json
+  equal "$(rows 'select(.severity == "damage") | [.kind, .partition, .offset]')" \
+    '["replica","comp-snappy-fixed-0",68] ["replica","comp-zstd-fixed-0",51]'
 }
 
 # Longer, and with sanitizers: docs/testing.md.
