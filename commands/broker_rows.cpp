@@ -29,8 +29,23 @@ BrokerGroups broker_groups(const Store& store, Context& context) {
   return read_broker_groups(store, notes_of(context));
 }
 
-BrokerTransactions broker_transactions(const Store& store, Context& context) {
-  return read_broker_transactions(store, notes_of(context));
+std::optional<BrokerGroup> broker_group(const std::string& group, const Store& store,
+                                        const GroupStore& groups, Context& context) {
+  if (!store.is_broker()) return std::nullopt;
+  try {
+    if (groups.read(group)) return std::nullopt;
+  } catch (const Error& error) {
+    // It is there, though nobody can read it.
+    if (error.code() == ErrorCode::corrupt_state) return std::nullopt;
+    throw;
+  }
+  BrokerGroups of_broker = broker_groups(store, context);
+  const auto found = of_broker.groups.find(group);
+  return found == of_broker.groups.end() ? std::nullopt : std::optional(std::move(found->second));
+}
+
+TransactionCoordinators transaction_coordinators(const Store& store, Context& context) {
+  return read_transaction_coordinators(store, notes_of(context));
 }
 
 void broker_state_json(JsonLine& line, const BrokerGroup& group) {

@@ -6,6 +6,7 @@
 
 #include "commands/table.h"
 #include "core/base/json_writer.h"
+#include "core/group/group_store.h"
 #include "core/store/broker_state.h"
 
 namespace tk {
@@ -14,7 +15,11 @@ struct Context;
 
 /// Reads them, with what cannot be read reported.
 BrokerGroups broker_groups(const Store& store, Context& context);
-BrokerTransactions broker_transactions(const Store& store, Context& context);
+/// The broker's group of this name; nothing if there is none, or tk keeps one of that name here, which comes
+/// first. Throws invalid_group_id.
+std::optional<BrokerGroup> broker_group(const std::string& group, const Store& store,
+                                        const GroupStore& groups, Context& context);
+TransactionCoordinators transaction_coordinators(const Store& store, Context& context);
 
 /// The members of state_json() and `type`, `offsets_partition`; the line not ended.
 void broker_state_json(JsonLine& line, const BrokerGroup& group);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -13,6 +14,7 @@
 #include "core/group/commits.h"
 #include "core/group/group_name.h"
 #include "core/io/output.h"
+#include "core/store/broker_group_write.h"
 
 namespace tk {
 namespace {
@@ -92,11 +94,79 @@ void print_deleted(const GroupsDeleteOffsetsOptions& options, const std::vector<
   context.out.write({text.data(), text.size()});
 }
 
+void say(Context& context, const std::string& line) {
+  context.diagnostics.warning(line);
+}
+
+/// The partition whose records are the group.
+std::string place_of(const BrokerGroup& group, const Context& context) {
+  return join_path(context.directory, partition_directory_name("__consumer_offsets", *group.held_by));
+}
+
+/// True if it was a group of the broker's own.
+bool delete_broker_group(const GroupsDeleteOptions& options, Context& context) {
+  Store store = options.dry_run ? open_store(context) : open_store_for_groups(context);
+  const auto group = broker_group(options.group, store, open_groups(context), context);
+  if (!group) return false;
+  require_writable(store, *group);
+  if (options.dry_run && !context.json) {
+    context.out.write(fmt::format("would delete group '{}' in {}\n", printable(options.group),
+                                  printable(place_of(*group, context), std::string::npos)));
+    return true;
+  }
+  if (!options.dry_run) {
+    BrokerGroupWriter(store, *group, context.clock.now_ms(), [&](const std::string& line) {
+      say(context, line);
+    }).delete_group();
+  }
+  print_action(options.group, options.dry_run ? "would_delete" : "deleted", place_of(*group, context),
+               context);
+  return true;
+}
+
+/// True if it was a group of the broker's own; `deleted` gets what goes.
+bool delete_broker_offsets(const GroupsDeleteOffsetsOptions& options, Context& context,
+                           std::vector<TopicPartition>& deleted) {
+  Store store = options.dry_run ? open_store(context) : open_store_for_groups(context);
+  const auto group = broker_group(options.group, store, open_groups(context), context);
+  if (!group) return false;
+  require_writable(store, *group);
+  for (const std::string& name : options.topics) {
+    const Scope scope = scope_of(group->state, name);
+    for (const auto& [partition, offset] : group->state.offsets) {
+      const bool meant = std::ranges::any_of(
+          scope.partitions,
+          [&, number = partition.partition](const auto& one) { return !one || *one == number; });
+      if (partition.topic == scope.topic && meant) deleted.push_back(partition);
+    }
+  }
+  if (!options.dry_run) {
+    BrokerGroupWriter(store, *group, context.clock.now_ms(), [&](const std::string& line) {
+      say(context, line);
+    }).delete_commits(deleted);
+  }
+  return true;
+}
+
+int finish_deletion(const GroupsDeleteOffsetsOptions& options, const std::vector<TopicPartition>& deleted,
+                    Context& context) {
+  if (deleted.empty()) context.diagnostics.note("no offsets are committed there: nothing to delete");
+  print_deleted(options, deleted, context);
+  return 0;
+}
+
+/// Whether the directory is there, and a broker's.
+bool is_broker_directory(Context& context) {
+  return Store::open(context.fs, context.directory, {}).is_broker();
+}
+
 }  // namespace
 
 int run_groups_delete(const GroupsDeleteOptions& options, Context& context) {
   const auto allowed = [](const GroupState& group) { require_no_members(group, "deleting it"); };
   check_group_id(options.group);
+  if (is_broker_directory(context) && delete_broker_group(options, context))
+    return context.diagnostics.exit_code();
   const std::string path = join_path(context.directory, group_state_name(group_key(options.group)));
   bool damaged = false;
   const auto look = [&](const Store& store) {
@@ -130,6 +200,8 @@ int run_groups_delete(const GroupsDeleteOptions& options, Context& context) {
 
 int run_groups_delete_offsets(const GroupsDeleteOffsetsOptions& options, Context& context) {
   std::vector<TopicPartition> deleted;
+  if (is_broker_directory(context) && delete_broker_offsets(options, context, deleted))
+    return finish_deletion(options, deleted, context);
   const auto take = [&](GroupTurn& turn) {
     for (const std::string& name : options.topics) {
       const Scope scope = scope_of(turn.group, name);
@@ -154,9 +226,7 @@ int run_groups_delete_offsets(const GroupsDeleteOffsetsOptions& options, Context
     });
     report_outcome(outcome, options.group, context);
   }
-  if (deleted.empty()) context.diagnostics.note("no offsets are committed there: nothing to delete");
-  print_deleted(options, deleted, context);
-  return 0;
+  return finish_deletion(options, deleted, context);
 }
 
 }  // namespace tk

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -15,6 +16,7 @@
 #include "core/base/json_writer.h"
 #include "core/io/line_input.h"
 #include "core/io/output.h"
+#include "core/store/broker_group_write.h"
 
 namespace tk {
 namespace {
@@ -38,7 +40,8 @@ std::string read_input(const std::string& path) {
 
 class Reset {
  public:
-  Reset(const GroupsResetOptions& options, const Store& store, Context& context)
+  /// For --execute the store was opened for writing.
+  Reset(const GroupsResetOptions& options, Store& store, Context& context)
       : options_(options), scenario_(options.scenario), store_(store), logs_(store), context_(context) {}
 
   void run();
@@ -47,11 +50,13 @@ class Reset {
   void read_plan();
   [[nodiscard]] PartitionList scope(const GroupState& group) const;
   void plan(const GroupState& group);
+  void run_on_broker(const BrokerGroup& group);
+  void say_if_preview() const;
   void print() const;
 
   const GroupsResetOptions& options_;
   ResetScenario scenario_;
-  const Store& store_;
+  Store& store_;
   GroupLogs logs_;
   Context& context_;
   std::vector<ResetRow> rows_;
@@ -93,7 +98,6 @@ PartitionList Reset::scope(const GroupState& group) const {
 }
 
 void Reset::plan(const GroupState& group) {
-  require_no_members(group, "a reset");
   rows_ = plan_reset(group, logs_, scenario_, scope(group), context_.clock.now_ms());
 }
 
@@ -121,22 +125,45 @@ void Reset::print() const {
   context_.out.write(table.text());
 }
 
+void Reset::say_if_preview() const {
+  if (!options_.execute && !options_.dry_run)
+    context_.diagnostics.warning("nothing was changed: --execute does it");
+}
+
+void Reset::run_on_broker(const BrokerGroup& group) {
+  require_writable(store_, group);
+  plan(group.state);
+  if (options_.execute) {
+    std::vector<std::pair<TopicPartition, std::int64_t>> offsets;
+    for (const ResetRow& row : rows_) offsets.emplace_back(row.partition, row.to);
+    BrokerGroupWriter(store_, group, context_.clock.now_ms(), [this](const std::string& line) {
+      context_.diagnostics.warning(line);
+    }).commit(offsets);
+  }
+  print();
+  say_if_preview();
+}
+
 void Reset::run() {
   read_plan();
   if (scenario_.kind == ResetScenario::Kind::to_datetime) {
     context_.diagnostics.note("reset to " + format_time(scenario_.value));
   }
   GroupStore groups = open_groups(context_, options_.sync);
+  if (const auto of_broker = broker_group(options_.group, store_, groups, context_))
+    return run_on_broker(*of_broker);
   if (!options_.execute) {
     const auto found = groups.at_this_moment(groups.read(options_.group), logs_);
     if (!found && options_.all_topics) throw groups.unknown_group(options_.group);
-    plan(found.value_or(GroupState{}));
+    const GroupState group = found.value_or(GroupState{});
+    require_no_members(group, "a reset");
+    plan(group);
     print();
-    if (!options_.dry_run) context_.diagnostics.warning("nothing was changed: --execute does it");
-    return;
+    return say_if_preview();
   }
   const auto outcome = groups.change(options_.group, logs_, [&](GroupTurn& turn) {
     if (!turn.exists && options_.all_topics) throw groups.unknown_group(options_.group);
+    require_no_members(turn.group, "a reset");
     plan(turn.group);
     std::vector<std::pair<TopicPartition, std::int64_t>> offsets;
     for (const ResetRow& row : rows_) offsets.emplace_back(row.partition, row.to);
@@ -152,10 +179,10 @@ void Reset::run() {
 
 int run_groups_reset_offsets(const GroupsResetOptions& options, Context& context) {
   if (options.execute) {
-    const Store store = open_store_for_groups(context);
+    Store store = open_store_for_groups(context);
     Reset(options, store, context).run();
   } else {
-    const Store store = open_store(context);
+    Store store = open_store(context);
     Reset(options, store, context).run();
   }
   return context.diagnostics.exit_code();

@@ -86,27 +86,16 @@ std::vector<std::string> broker_cells(const std::string& id, const BrokerTransac
 struct Known {
   ProducersFile file;
   bool of_broker = false;
-  BrokerTransactions broker;
+  TransactionCoordinators coordinators;
 
   [[nodiscard]] const std::string* name_of(ProducerId producer) const {
     for (const auto& [id, entry] : file.transactions) {
       if (entry.id == producer) return &id;
     }
-    for (const auto& [id, entry] : broker) {
+    for (const auto& [id, entry] : coordinators.transactions) {
       if (entry.id == producer) return &id;
     }
     return nullptr;
-  }
-  /// True if no coordinator will ever end the transaction of this producer in the partition; nothing where
-  /// that cannot be told.
-  [[nodiscard]] std::optional<bool> hangs(ProducerId producer, const PartitionInfo& partition) const {
-    if (!of_broker) return std::nullopt;
-    const TopicPartition place{partition.topic, partition.partition};
-    for (const auto& [id, entry] : broker) {
-      const bool there = std::binary_search(entry.partitions.begin(), entry.partitions.end(), place);
-      if (entry.id == producer && entry.is_open() && there) return false;
-    }
-    return true;
   }
 };
 
@@ -118,7 +107,7 @@ Known read_known(const Store& store, Context& context) {
     context.diagnostics.error(error);  // what is open is in the logs all the same
   }
   known.of_broker = store.is_broker() && store.find("__transaction_state") != nullptr;
-  if (known.of_broker) known.broker = broker_transactions(store, context);
+  if (known.of_broker) known.coordinators = transaction_coordinators(store, context);
   return known;
 }
 
@@ -128,7 +117,8 @@ class OpenList {
 
   void add(const PartitionInfo& partition, const OpenTransaction& open) {
     const std::string* const id = known_.name_of(open.producer);
-    const std::optional<bool> hangs = known_.hangs(open.producer, partition);
+    const std::optional<bool> hangs =
+        known_.coordinators.hangs(open.producer, {partition.topic, partition.partition});
     std::optional<std::int64_t> first, age;
     if (open.first_timestamp >= 0) {
       first = open.first_timestamp;
@@ -221,7 +211,7 @@ int run_txn_list(const TxnListOptions&, Context& context) {
   Table table = transactions_table();
   for (const auto& [id, entry] : known.file.transactions)
     context.json ? json_row(id, entry, context) : table.add(cells(id, entry));
-  for (const auto& [id, entry] : known.broker)
+  for (const auto& [id, entry] : known.coordinators.transactions)
     context.json ? broker_json_row(id, entry, context) : table.add(broker_cells(id, entry));
   OpenList open_list(known, context);
   each_open(store, context, [&](const PartitionInfo& partition, const OpenTransaction& open) {
@@ -239,15 +229,15 @@ int run_txn_describe(const TxnDescribeOptions& options, Context& context) {
   const Store store = open_store(context);
   const Known known = read_known(store, context);
   const auto own = known.file.transactions.find(options.id);
-  const auto of_broker = known.broker.find(options.id);
+  const auto of_broker = known.coordinators.transactions.find(options.id);
   const bool is_own = own != known.file.transactions.end();
-  if (!is_own && of_broker == known.broker.end()) {
+  if (!is_own && of_broker == known.coordinators.transactions.end()) {
     Error error = Error(ErrorCode::transactional_id_not_found,
                         fmt::format("there is no transaction '{}'", printable(options.id)))
                       .at(store.directory());
     std::vector<std::string> names;
     for (const auto& [id, entry] : known.file.transactions) names.push_back(id);
-    for (const auto& [id, entry] : known.broker) names.push_back(id);
+    for (const auto& [id, entry] : known.coordinators.transactions) names.push_back(id);
     const auto nearest = nearest_name(options.id, names);
     throw nearest ? std::move(error).hint(fmt::format("did you mean '{}'?", printable(*nearest)))
                   : std::move(error);

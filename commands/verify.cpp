@@ -16,10 +16,21 @@
 #include "core/io/output.h"
 #include "core/log/replica_compare.h"
 #include "core/log/verify.h"
+#include "core/store/broker_state.h"
 #include "core/store/state_files_check.h"
 
 namespace tk {
 namespace {
+
+/// Without a word on what cannot be read: the partitions of `__transaction_state` are verified themselves.
+TransactionCoordinators read_coordinators(FileSystem& fs, const std::string& directory) {
+  try {
+    return read_transaction_coordinators(Store::open(fs, directory, {}),
+                                         {[](const Error&) {}, [](const std::string&) {}});
+  } catch (const Error&) {
+    return {};
+  }
+}
 
 class Verification {
  public:
@@ -47,6 +58,7 @@ class Verification {
   void verify_partition(const std::string& directory);
   void verify_segment(const std::string& path);
   const DirectoryFacts& facts_of(const std::string& directory);
+  VerifyScope scope_of(const std::string& partition);
   void check_identity(const std::string& directory, const DirectoryFacts& facts);
   void compare_partition(const std::string& name, const std::vector<std::string>& directories);
   template <class Step>
@@ -58,6 +70,8 @@ class Verification {
   Progress progress_;
   PartitionVerifier verifier_;
   std::map<std::string, DirectoryFacts> facts_;
+  /// What the coordinators of each data directory say of transactions; read once one is found open.
+  std::map<std::string, TransactionCoordinators> coordinators_;
   /// Where each partition was met, by its name.
   std::map<std::string, std::vector<std::string>> met_;
   /// The first data directory with a cluster id, and those of each broker and directory id.
@@ -81,6 +95,21 @@ const DirectoryFacts& Verification::facts_of(const std::string& directory) {
   const auto known = facts_.find(directory);
   if (known != facts_.end()) return known->second;
   return facts_.emplace(directory, read_log_directory(context_.fs, directory)).first->second;
+}
+
+VerifyScope Verification::scope_of(const std::string& partition) {
+  const std::string directory = parent_path(partition);
+  VerifyScope scope = facts_of(directory).scope_of(partition, options_.quick);
+  const auto name = parse_partition_directory(base_name(partition));
+  if (!name) return scope;
+  scope.hangs = [this, directory, place = TopicPartition{name->topic, name->partition}](ProducerId producer) {
+    auto known = coordinators_.find(directory);
+    if (known == coordinators_.end()) {
+      known = coordinators_.emplace(directory, read_coordinators(context_.fs, directory)).first;
+    }
+    return known->second.hangs(producer, place);
+  };
+  return scope;
 }
 
 void Verification::expect(const std::vector<Target>& targets) {
@@ -121,7 +150,7 @@ void Verification::verify_data_directory(const std::string& directory) {
     met_[base_name(partition)].push_back(partition);
     attempt([&] {
       report_.set_partition(base_name(partition));
-      verifier_.verify(partition, facts_[directory].scope_of(partition, options_.quick));
+      verifier_.verify(partition, scope_of(partition));
     });
   }
 }
@@ -218,7 +247,7 @@ void Verification::compare_partition(const std::string& name, const std::vector<
 void Verification::verify_partition(const std::string& directory) {
   met_[base_name(directory)].push_back(directory);
   report_.set_partition(base_name(directory));
-  verifier_.verify(directory, facts_of(parent_path(directory)).scope_of(directory, options_.quick));
+  verifier_.verify(directory, scope_of(directory));
 }
 
 void Verification::verify_segment(const std::string& path) {

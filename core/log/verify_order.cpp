@@ -64,7 +64,7 @@ void OrderCheck::finish() {
   report_unindexed();
 }
 
-// No broker decides on them any more: readers of committed records wait there for ever.
+// Readers of committed records wait there, for ever where no coordinator knows of it.
 void OrderCheck::report_open_transactions() {
   constexpr std::size_t most_named = 20;
   // transaction.max.timeout.ms: a coordinator ends what is older.
@@ -77,16 +77,23 @@ void OrderCheck::report_open_transactions() {
   for (std::size_t i = 0; i < std::min(open.size(), most_named); ++i) {
     const auto& [first, id] = open[i];
     const SnapshotCheck::Known& known = snapshots_.producers().at(id);
-    const bool hanging = snapshots_.newest() - known.last_timestamp > longest;
+    const std::optional<bool> hangs = scope_.hangs ? scope_.hangs(id) : std::nullopt;
+    const bool old = snapshots_.newest() - known.last_timestamp > longest;
+    const char* more = "";
+    if (hangs == true) {
+      more =
+          ", and hangs: __transaction_state has no open transaction of that producer here, so none will end "
+          "it";
+    } else if (!hangs && old) {
+      more = ", and hangs: nothing came of it for more than 15 minutes of the log";
+    }
     report_({.severity = Severity::note,
              .kind = fault_name(FaultKind::record),
              .file = files_.directory,
              .offset = first,
              .found = known.last_timestamp,
-             .message = fmt::format(
-                 "the transaction of producer {} (epoch {}) is open from offset {} on{}", id.value(),
-                 known.epoch, first.value(),
-                 hanging ? ", and hangs: nothing came of it for more than 15 minutes of the log" : "")});
+             .message = fmt::format("the transaction of producer {} (epoch {}) is open from offset {} on{}",
+                                    id.value(), known.epoch, first.value(), more)});
   }
   if (open.size() > most_named) {
     report_({.severity = Severity::note,

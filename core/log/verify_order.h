@@ -2,6 +2,7 @@
 // what follows them, and each segment's indexes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct VerifyScope {
   std::optional<Offset> first_dirty;
   /// Of a KRaft broker, which takes a partition without partition.metadata for a stray one.
   bool kraft = false;
+  /// Asked of a producer whose transaction is open at the log's end: true if no coordinator will ever end it,
+  /// false if one will, nothing where that cannot be told. Empty: there is nobody to ask.
+  std::function<std::optional<bool>(ProducerId)> hangs;
 };
 
 /// Whether any producer with an id has written: into a segment before the last one, and at all.

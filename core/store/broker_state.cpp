@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/group/group_name.h"
@@ -93,13 +94,37 @@ BrokerGroups read_broker_groups(const Store& store, const BrokerStateNotes& note
   return result;
 }
 
-BrokerTransactions read_broker_transactions(const Store& store, const BrokerStateNotes& notes) {
-  BrokerTransactions transactions;
-  if (!store.is_broker()) return transactions;
-  replay(store, kTransactionsTopic, notes, [&](PartitionId partition, const SettledRecord& record) {
-    return take_transaction_record(partition, record.key_view(), record.value_view(), transactions);
-  });
-  return transactions;
+std::optional<bool> TransactionCoordinators::hangs(ProducerId producer, const TopicPartition& place) const {
+  bool known = false;
+  for (const auto& [id, entry] : transactions) {
+    if (entry.id != producer) continue;
+    known = true;
+    if (entry.is_open() && std::binary_search(entry.partitions.begin(), entry.partitions.end(), place))
+      return false;
+  }
+  // A producer id belongs to one transactional id: once that is found, no other partition says otherwise.
+  return known || complete ? std::optional(true) : std::nullopt;
+}
+
+TransactionCoordinators read_transaction_coordinators(const Store& store, const BrokerStateNotes& notes) {
+  TransactionCoordinators result;
+  if (!store.is_broker()) return result;
+  bool whole = true;
+  const BrokerStateNotes watched{[&](const Error& error) {
+                                   whole = false;
+                                   notes.damage(error);
+                                 },
+                                 notes.note};
+  const TopicInfo* const topic =
+      replay(store, kTransactionsTopic, watched, [&](PartitionId partition, const SettledRecord& record) {
+        const bool known =
+            take_transaction_record(partition, record.key_view(), record.value_view(), result.transactions);
+        whole = whole && known;
+        return known;
+      });
+  result.complete = whole && topic != nullptr &&
+                    static_cast<std::int32_t>(topic->partitions.size()) == partition_count(store, *topic);
+  return result;
 }
 
 }  // namespace tk

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "core/group/broker_groups.h"
@@ -28,7 +29,19 @@ struct BrokerGroups {
 /// that is no broker's has none.
 BrokerGroups read_broker_groups(const Store& store, const BrokerStateNotes& notes);
 
+/// What the coordinators of transactions have written down.
+struct TransactionCoordinators {
+  BrokerTransactions transactions;
+  /// Every partition of `__transaction_state` lies in the directory, and nothing of them was damaged or not
+  /// understood: who is not among `transactions` is known to nobody.
+  bool complete = false;
+
+  /// Of a transaction that a producer has open in a partition's log: true if no coordinator will ever end it
+  /// (it hangs), false if one will, nothing where that cannot be told from this directory.
+  [[nodiscard]] std::optional<bool> hangs(ProducerId producer, const TopicPartition& place) const;
+};
+
 /// Replays `__transaction_state`.
-BrokerTransactions read_broker_transactions(const Store& store, const BrokerStateNotes& notes);
+TransactionCoordinators read_transaction_coordinators(const Store& store, const BrokerStateNotes& notes);
 
 }  // namespace tk

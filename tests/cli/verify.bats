@@ -149,3 +149,34 @@ summary() { jq -c "select(.type == \"summary\") | $1" <<< "$output"; }
   done
   tk_is 0 verify
 }
+
+@test "an open transaction: whether a coordinator will end it, by __transaction_state" {
+  local dir said
+  dir=$(fixture kafka-4.4-damaged)/data
+  said() { jq -r 'select(.severity == "note" and (.message | test("is open from offset"))) | .message' <<< "$output"; }
+  # Its producer is in no record of the coordinators.
+  run --separate-stderr "$TK" -d "$dir" verify txn-tail --json
+  contains "$(said)" "the transaction of producer 5 "
+  contains "$(said)" "hangs: __transaction_state has no open transaction of that producer here"
+  # One that the coordinator has as Ongoing in this partition does not hang.
+  dir=$(fixture kafka-4.4-clean)/data
+  tk_is 0 verify "$dir" --json
+  equal "$(said | grep -c 'is open from offset')" 1
+  equal "$(said | grep -c hangs)" 0
+  equal "$(tk -d "$dir" txn list --json | jq -c 'select(.hanging != null) | [.topic, .hanging]')" '["txn-open",false]'
+  # Without the partition of __transaction_state that holds it nobody can tell: neither yes nor no.
+  cp -a --sparse=always "$dir" some
+  rm -r some/__transaction_state-*
+  run --separate-stderr "$TK" verify ./some --json
+  equal "$(said | grep -c '__transaction_state')" 0
+  equal "$(tk -d some txn list --json | jq -c 'select(.topic) | [.topic, .hanging]')" '["txn-open",null]'
+  # With some of its partitions the answer depends on whether it is among them.
+  local p answers=
+  for p in 0 1; do
+    rm -rf some
+    cp -a --sparse=always "$dir" some
+    rm -r some/__transaction_state-$p
+    answers+=" $(tk -d some txn list --json 2> err | jq -c 'select(.topic) | .hanging')"
+  done
+  equal "$(tr ' ' '\n' <<< "$answers" | sort | tr '\n' ' ')" " false null "
+}

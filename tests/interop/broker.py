@@ -145,6 +145,55 @@ def lines(prefix, n):
     return "".join(f"{prefix}{i}:value {prefix} {i}\n" for i in range(n)).encode()
 
 
+def groups_tool(*args):
+    """Kafka's own kafka-consumer-groups on the running broker: its lines."""
+    done = java("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server", f"127.0.0.1:{PORT}", *args)
+    return (done.stdout + done.stderr).splitlines()
+
+
+def committed(group):
+    """What the broker has as the group's offset in plain-0; None if there is none."""
+    for line in groups_tool("--describe", "--group", group):
+        words = line.split()
+        if words[:3] == [group, "plain", "0"]:
+            return int(words[3]) if words[3].isdigit() else None
+    return None
+
+
+GROUPS = ["g-classic", "g-classic-gone", "g-848", "g-848-gone", "g-part"]
+
+
+def make_groups():
+    """Groups that have read plain: classic ones by kcat, KIP-848's by Kafka's own console consumer."""
+    for group in GROUPS:
+        if "848" in group:
+            java("org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", f"127.0.0.1:{PORT}", "--topic", "plain", "--group", group,
+                 "--command-property", "group.protocol=consumer", "--from-beginning", "--max-messages", "120", "--timeout-ms", "20000")
+        else:
+            kcat("-e", "-X", "auto.offset.reset=earliest", "-X", f"client.id={group}", "-G", group, "plain")
+        check(f"the group has read all: {group}", committed(group) == 120, groups_tool("--describe", "--group", group))
+
+
+def change_groups():
+    for group, offset in (("g-classic", 7), ("g-848", 9)):
+        done = tk("groups", "reset-offsets", group, "--topic", "plain", "--to-offset", str(offset), "--execute", "-d", DATA)
+        check(f"tk resets a broker's group: {group}", done.returncode == 0, done.stderr)
+    for group in ("g-classic-gone", "g-848-gone"):
+        check(f"tk deletes a broker's group: {group}", tk("groups", "delete", group, "-d", DATA).returncode == 0)
+    check("tk deletes a commit", tk("groups", "delete-offsets", "g-part", "--topic", "plain", "-d", DATA).returncode == 0)
+
+
+def check_groups():
+    """The broker has come up with what tk wrote."""
+    known = groups_tool("--list")
+    check("deleted groups are gone, the others are there", {"g-classic", "g-848"} <= set(known) and not {"g-classic-gone", "g-848-gone"} & set(known), known)
+    check("a classic group stands where it was set", committed("g-classic") == 7, groups_tool("--describe", "--group", "g-classic"))
+    check("one of KIP-848, too", committed("g-848") == 9, groups_tool("--describe", "--group", "g-848"))
+    check("a deleted commit is gone", committed("g-part") is None, groups_tool("--describe", "--group", "g-part"))
+    out = kcat("-e", "-X", "auto.offset.reset=latest", "-f", "%o\n", "-G", "g-classic", "plain").stdout.split()
+    check("a member goes on from there", out[:1] == [b"7"], out[:3])
+
+
 TOPICS = ["plain", "appended", "imported", "served", "salvaged", "cut", "rebuilt", "zstd"]
 MADE_LATER = ["imported", "served"]
 
@@ -185,6 +234,8 @@ def main():
             kcat("-L", "-t", topic)
             time.sleep(0.2)
     before = {topic: consumed(topic) for topic in TOPICS}
+    make_groups()
+    check("the broker lives: a reset is refused", tk("groups", "reset-offsets", "g-classic", "--topic", "plain", "--to-offset", "1", "--execute", "-d", DATA).returncode == 4)
     check("the broker lives: writing is refused", tk("produce", "appended", "-K", ":", "-d", DATA, stdin=b"a:b\n").returncode == 4)
     broker.stop()
 
@@ -192,6 +243,7 @@ def main():
         check(f"tk reads what the broker wrote: {topic}", read_by_tk(topic) == before[topic], read_by_tk(topic)[:2])
     check("verify finds nothing", tk("verify", DATA).returncode == 0, tk("verify", DATA).stdout[-400:])
 
+    change_groups()
     # Appended to, several segments, all codecs.
     for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
         done = tk("produce", "appended", "-K", ":", "-z", codec, "-d", DATA, "-q", stdin=lines(f"tk-{codec}-", 200))
@@ -218,6 +270,7 @@ def main():
           [r for r in said if not r["starts"] or r["cut_bytes"] or r["stray"]])
     check("the broker starts", broker.start())
     check("and has nothing to repair", not broker.complaints(), broker.complaints()[:5])
+    check_groups()
     for topic in TOPICS:
         got = consumed(topic)
         check(f"its consumers read what tk reads: {topic}", got == want[topic], f"{len(got)} of {len(want[topic])}: {got[:1]} {want[topic][:1]}")
