@@ -165,7 +165,7 @@ namespace {
 struct RecoverJob {
   std::string path;
   std::optional<RecoveryPlan> plan;
-  std::string note;
+  std::vector<std::string> notes;
   std::optional<Error> error;
 };
 
@@ -200,16 +200,23 @@ void Recovery::work(RecoverJob& job) const {
     FileSystem& fs = context_.fs;
     std::optional<RecoveryLocks> locks;
     if (!options_.dry_run) locks.emplace(fs, job.path, wait_);
-    job.note = restore_partition_metadata(fs, job.path, options_.dry_run);
+    if (std::string line = restore_partition_metadata(fs, job.path, options_.dry_run); !line.empty())
+      job.notes.push_back(std::move(line));
     RecoveryOptions settings = recovery_settings(fs, job.path);
     settings.mode = mode_of(options_.damage);
     settings.full = options_.full;
     job.plan = plan_recovery(fs, job.path, settings);
-    if (options_.dry_run) return;
+    const auto mend_ends = [&] {
+      if (!options_.full) return;
+      for (std::string& line : restore_ends(fs, job.path, job.plan->log_end, wait_, options_.dry_run))
+        job.notes.push_back(std::move(line));
+    };
+    if (options_.dry_run) return mend_ends();
     if (job.plan->changes_anything()) before_recovery(fs, job.path);
     apply_recovery(fs, *job.plan);
     locks.reset();
     if (job.plan->cuts_anything()) after_recovery(fs, job.path, job.plan->log_end, wait_);
+    mend_ends();
   } catch (const Error& error) {
     job.error = error;
   }
@@ -217,7 +224,7 @@ void Recovery::work(RecoverJob& job) const {
 
 void Recovery::give(const RecoverJob& job) {
   directories_.insert(parent_path(job.path));
-  if (!job.note.empty()) context_.diagnostics.note(job.note);
+  for (const std::string& note : job.notes) context_.diagnostics.note(note);
   if (job.error) return context_.diagnostics.error(*job.error);
   const RecoveryPlan& plan = *job.plan;
   report_.print(plan);

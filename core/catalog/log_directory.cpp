@@ -168,6 +168,41 @@ void lower_in_checkpoints(FileSystem& fs, const std::string& directory, std::str
   }
 }
 
+std::vector<std::pair<std::string_view, Offset>> false_ends(FileSystem& fs, const std::string& directory,
+                                                            std::string_view topic, PartitionId partition,
+                                                            Offset end) {
+  std::vector<std::pair<std::string_view, Offset>> found;
+  for (const std::string_view name : {kLogStartFile, kRecoveryPointFile, kCleanerFile}) {
+    const std::string path = join_path(directory, name);
+    if (!fs.stat(path)) continue;
+    const OffsetCheckpoint checkpoint = parse_offset_checkpoint(read_whole(fs, path));
+    if (checkpoint.fault) continue;  // made anew as a whole
+    for (const OffsetCheckpointEntry& entry : checkpoint.entries) {
+      if (entry.topic == topic && entry.partition == partition && entry.offset > end)
+        found.emplace_back(name, entry.offset);
+    }
+  }
+  return found;
+}
+
+void mend_false_end(FileSystem& fs, const std::string& directory, std::string_view file,
+                    std::string_view topic, PartitionId partition, Offset end) {
+  const std::string path = join_path(directory, file);
+  OffsetCheckpoint checkpoint = parse_offset_checkpoint(read_whole(fs, path));
+  if (checkpoint.fault) return;
+  const auto is_false = [&](const OffsetCheckpointEntry& entry) {
+    return entry.topic == topic && entry.partition == partition && entry.offset > end;
+  };
+  if (file == kRecoveryPointFile) {
+    for (OffsetCheckpointEntry& entry : checkpoint.entries) {
+      if (is_false(entry)) entry.offset = end;
+    }
+  } else {
+    std::erase_if(checkpoint.entries, is_false);
+  }
+  replace_atomically(fs, path, as_bytes(format_offset_checkpoint(checkpoint.entries)));
+}
+
 void forget_in_checkpoints(FileSystem& fs, const std::string& directory, std::string_view topic,
                            std::optional<PartitionId> partition) {
   for (const std::string_view name : kOffsetCheckpoints)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -61,6 +62,16 @@ void raise_in_checkpoint(FileSystem& fs, const std::string& directory, std::stri
 /// at `end` now. A damaged checkpoint is left alone. The caller holds the lock of lock_topics_file.
 void lower_in_checkpoints(FileSystem& fs, const std::string& directory, std::string_view topic,
                           PartitionId partition, Offset end);
+
+/// What of log-start-, recovery-point- and cleaner-offset-checkpoint lies behind the partition's log end: the
+/// file and what it says. A broker that believes a log start there drops every record of the partition.
+std::vector<std::pair<std::string_view, Offset>> false_ends(FileSystem& fs, const std::string& directory,
+                                                            std::string_view topic, PartitionId partition,
+                                                            Offset end);
+/// Mends one of them: a recovery point becomes the end, log start and cleaner offset are forgotten. With the
+/// lock of lock_topics_file() held.
+void mend_false_end(FileSystem& fs, const std::string& directory, std::string_view file,
+                    std::string_view topic, PartitionId partition, Offset end);
 
 /// Takes a topic (or one partition of it) out of the offset checkpoints that are there (log start, recovery
 /// point, high watermark, cleaner): a log that is made anew under that name must not begin where the old one

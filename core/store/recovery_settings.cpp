@@ -1,5 +1,7 @@
 #include "core/store/recovery_settings.h"
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/catalog/log_directory.h"
 #include "core/catalog/topic_config.h"
@@ -69,6 +71,25 @@ void after_recovery(FileSystem& fs, const std::string& path, Offset log_end, con
   if (!any) return;
   const auto lock = lock_topics_file(fs, directory, wait);
   lower_in_checkpoints(fs, directory, name->topic, name->partition, log_end);
+}
+
+std::vector<std::string> restore_ends(FileSystem& fs, const std::string& path, Offset log_end,
+                                      const LockWait& wait, bool dry_run) {
+  std::vector<std::string> lines;
+  const auto name = parse_partition_directory(base_name(path));
+  if (!name || name->state != PartitionState::live) return lines;
+  const std::string directory = parent_path(path);
+  std::unique_ptr<LockFile> lock;
+  for (const auto& [file, offset] : false_ends(fs, directory, name->topic, name->partition, log_end)) {
+    const bool forgets = file != kRecoveryPointFile;
+    lines.push_back(fmt::format("{}: said {} of {}, whose log ends at {}: {}{}", join_path(directory, file),
+                                offset.value(), base_name(path), log_end.value(), dry_run ? "would be " : "",
+                                forgets ? "forgotten" : "lowered"));
+    if (dry_run) continue;
+    if (!lock) lock = lock_topics_file(fs, directory, wait);
+    mend_false_end(fs, directory, file, name->topic, name->partition, log_end);
+  }
+  return lines;
 }
 
 RecoveryLocks::RecoveryLocks(FileSystem& fs, const std::string& path, const LockWait& wait)

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/io/turn_lock.h"
 #include "core/log/recovery.h"
@@ -22,6 +23,11 @@ void before_recovery(FileSystem& fs, const std::string& path);
 /// To be called when it is done and its locks are given up: the checkpoints of the data directory claim no
 /// more than a log that ends at `log_end`.
 void after_recovery(FileSystem& fs, const std::string& path, Offset log_end, const LockWait& wait);
+
+/// Mends what a broker's checkpoints claim behind the log's end (log start, recovery point, cleaner offset);
+/// a line about each, with what it said. With `dry_run` nothing is changed. Throws log_dir_locked.
+std::vector<std::string> restore_ends(FileSystem& fs, const std::string& path, Offset log_end,
+                                      const LockWait& wait, bool dry_run);
 
 /// The locks of a writer on one partition, held for the life of this.
 class RecoveryLocks {

@@ -234,3 +234,29 @@ cut_files() { find logs -name '*.cut-*' -printf '%f %s\n' | sort; }
   tk_is 3 verify --json
   contains "$output" "leader epoch goes back from 85"
 }
+
+@test "a broker's checkpoints that lie behind the log's end: --full mends them, before a broker drops the log for one" {
+  local dir
+  dir=$(fixture kafka-4.4-damaged)/data
+  mkdir broker
+  cp -a "$dir"/logstart-beyond-end-0 "$dir"/meta.properties "$dir"/*-checkpoint broker/
+  chmod -R u+w broker
+  # The fixture has it for the log start; the others are made to say so, too.
+  sed -i 's/^logstart-beyond-end 0 .*/logstart-beyond-end 0 500/' broker/recovery-point-offset-checkpoint
+  printf '0\n1\nlogstart-beyond-end 0 500\n' > broker/cleaner-offset-checkpoint
+  # What it is about: a broker would begin anew at 500.
+  run --separate-stderr "$TK" recover logstart-beyond-end --as-broker --dry-run --json -d broker
+  equal "$(rows '[.log_end_offset, .log_start_offset]' | cut -d ' ' -f 1)" "[500,500]"
+  equal "$(tk verify logstart-beyond-end --json -d broker 2> err | jq -c 'select(.kind == "offset_checkpoint") | [.severity, .found, .expected]' | sort | uniq -c | tr -s ' ')" ' 3 ["derived",500,150]'
+  cp -r broker before
+  tk_is 0 recover logstart-beyond-end --full --dry-run -d broker
+  contains "$stderr" "log-start-offset-checkpoint: said 500 of logstart-beyond-end-0, whose log ends at 150: would be forgotten"
+  equal "$(diff -r before broker)" ""
+  tk_is 0 recover logstart-beyond-end --full -d broker
+  contains "$stderr" "recovery-point-offset-checkpoint: said 500 of logstart-beyond-end-0, whose log ends at 150: lowered"
+  equal "$(grep -h '^logstart-beyond-end 0' broker/{recovery-point,cleaner,log-start}-offset-checkpoint)" "logstart-beyond-end 0 150"
+  tk_is 0 verify logstart-beyond-end -d broker
+  run --separate-stderr "$TK" recover logstart-beyond-end --as-broker --dry-run --json -d broker
+  equal "$(rows '[.log_end_offset, .cut_bytes]' | cut -d ' ' -f 1)" "[150,0]"
+  equal "$(tk consume logstart-beyond-end --count -d broker)" 150
+}
