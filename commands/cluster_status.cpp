@@ -60,52 +60,49 @@ std::vector<ControllerRow> controller_rows(Cluster& cluster) {
   return rows;
 }
 
-}  // namespace
-
-int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context) {
-  ClusterSession session = ClusterSession::look(context);
-  Cluster& cluster = session.cluster();
-  const std::vector<BrokerRow> rows = broker_rows(cluster);
-  MetadataLog& log = cluster.metadata_log();
-  const std::vector<ControllerRow> controllers = controller_rows(cluster);
-  if (context.json) {
-    TextBuffer text;
-    for (const BrokerRow& row : rows) {
-      JsonLine(text)
-          .text("type", "broker")
-          .number("broker", row.broker->id)
-          .boolean("alive", row.broker->up)
-          .boolean("fenced", row.fenced)
-          .number("broker_epoch", cluster.broker_epoch(row.broker->id))
-          .number("leaders", row.leaders)
-          .number("replicas", row.replicas)
-          .text("path", cluster.broker_directory(row.broker->id))
-          .end();
-    }
-    for (const ControllerRow& row : controllers) {
-      JsonLine(text)
-          .text("type", "controller")
-          .number("controller", row.id)
-          .boolean("alive", row.alive)
-          .text("role", row.role)
-          .number("epoch", row.epoch)
-          .number("log_end_offset", row.end)
-          .number_or_null("high_watermark", row.high_watermark)
-          .text("path", row.path)
-          .end();
-    }
+void print_json(Cluster& cluster, const std::vector<BrokerRow>& rows,
+                const std::vector<ControllerRow>& controllers, OutputStream& out) {
+  TextBuffer text;
+  for (const BrokerRow& row : rows) {
     JsonLine(text)
-        .text("type", "cluster")
-        .text("cluster_id", cluster.cluster_id())
-        .number("now", cluster.now())
-        .number("brokers", static_cast<std::int64_t>(rows.size()))
-        .number("controllers", static_cast<std::int64_t>(controllers.size()))
+        .text("type", "broker")
+        .number("broker", row.broker->id)
+        .boolean("alive", row.broker->up)
+        .boolean("fenced", row.fenced)
+        .number("broker_epoch", cluster.broker_epoch(row.broker->id))
+        .number("leaders", row.leaders)
+        .number("replicas", row.replicas)
+        .text("path", cluster.broker_directory(row.broker->id))
         .end();
-    context.out.write({text.data(), text.size()});
-    return 0;
   }
-  context.out.write(fmt::format("cluster {}, {} ms, metadata epoch {}, end {}\n", cluster.cluster_id(),
-                                cluster.now(), log.replayed_epoch().value(), log.replayed_end().value()));
+  for (const ControllerRow& row : controllers) {
+    JsonLine(text)
+        .text("type", "controller")
+        .number("controller", row.id)
+        .boolean("alive", row.alive)
+        .text("role", row.role)
+        .number("epoch", row.epoch)
+        .number("log_end_offset", row.end)
+        .number_or_null("high_watermark", row.high_watermark)
+        .text("path", row.path)
+        .end();
+  }
+  JsonLine(text)
+      .text("type", "cluster")
+      .text("cluster_id", cluster.cluster_id())
+      .number("now", cluster.now())
+      .number("brokers", static_cast<std::int64_t>(rows.size()))
+      .number("controllers", static_cast<std::int64_t>(controllers.size()))
+      .end();
+  out.write({text.data(), text.size()});
+}
+
+/// The controllers are told of where there is more to say of them than that the only one is there.
+void print_text(Cluster& cluster, const std::vector<BrokerRow>& rows,
+                const std::vector<ControllerRow>& controllers, OutputStream& out) {
+  const MetadataLog& log = cluster.metadata_log();
+  out.write(fmt::format("cluster {}, {} ms, metadata epoch {}, end {}\n", cluster.cluster_id(), cluster.now(),
+                        log.replayed_epoch().value(), log.replayed_end().value()));
   Table table({{"BROKER", true},
                {"ALIVE"},
                {"FENCED"},
@@ -119,8 +116,8 @@ int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context
                std::to_string(cluster.broker_epoch(row.broker->id)), std::to_string(row.leaders),
                std::to_string(row.replicas), cluster.broker_directory(row.broker->id)});
   }
-  context.out.write(table.text());
-  if (controllers.size() == 1 && controllers.front().alive) return 0;
+  out.write(table.text());
+  if (controllers.size() == 1 && controllers.front().alive) return;
   Table voters({{"CONTROLLER", true},
                 {"ALIVE"},
                 {"ROLE"},
@@ -134,7 +131,17 @@ int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context
                 std::to_string(row.epoch), std::to_string(row.end),
                 row.high_watermark ? std::to_string(*row.high_watermark) : "-", row.path});
   }
-  context.out.write(voters.text());
+  out.write(voters.text());
+}
+
+}  // namespace
+
+int run_cluster_status(const ClusterStatusOptions& /*options*/, Context& context) {
+  ClusterSession session = ClusterSession::look(context);
+  Cluster& cluster = session.cluster();
+  const std::vector<BrokerRow> rows = broker_rows(cluster);
+  const std::vector<ControllerRow> controllers = controller_rows(cluster);
+  (context.json ? print_json : print_text)(cluster, rows, controllers, context.out);
   return 0;
 }
 

@@ -1,6 +1,8 @@
 // tk compact
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -20,7 +22,7 @@ class Compacter {
   Compacter(const CompactOptions& options, Store& store, Context& context)
       : options_(options), given_(config_map(options.configs)), store_(store), context_(context) {}
 
-  void run(const NamedPartition& named, Progress& progress) {
+  void run(const NamedPartition& named) {
     const ConfigMap settings = settings_for_run(*named.topic, given_);
     if (!upkeep_config(settings, named.topic->tk_made).compacts) {
       if (options_.names.empty()) return;
@@ -40,12 +42,22 @@ class Compacter {
     run.map_bytes = static_cast<std::size_t>(options_.map_bytes);
     run.interrupted = [this] { return context_.interrupted.load() != 0; };
     run.note = [this](const std::string& line) { context_.diagnostics.note(line); };
-    run.progress = [&](std::uint64_t done, std::uint64_t) { progress.update(done); };
-    print(named, compact(store_, *named.topic, *named.partition, settings, context_.clock.now_ms(), run));
+    print(named, compact_showing_progress(named, settings, std::move(run)));
   }
 
  private:
   using Action = CompactionResult::Action;
+
+  /// A line of progress for each partition: what is done and what there is are of this one.
+  CompactionResult compact_showing_progress(const NamedPartition& named, const ConfigMap& settings,
+                                            CompactRun run) {
+    Progress progress(context_, named.label + ": compacted");
+    run.progress = [&](std::uint64_t done, std::uint64_t of) {
+      progress.expect(of);
+      progress.update(done);
+    };
+    return compact(store_, *named.topic, *named.partition, settings, context_.clock.now_ms(), run);
+  }
 
   void print(const NamedPartition& named, const CompactionResult& result) {
     if (context_.json) {
@@ -121,9 +133,8 @@ int run_compact(const CompactOptions& options, Context& context) {
   }
   if (!options.dry_run) expire_due_transactions(store, context);
   Compacter compacter(options, store, context);
-  Progress progress(context, "compacted");
   for_each_partition(named_partitions(store, options.names), context,
-                     [&](const NamedPartition& named) { compacter.run(named, progress); });
+                     [&](const NamedPartition& named) { compacter.run(named); });
   return context.diagnostics.exit_code();
 }
 

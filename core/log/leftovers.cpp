@@ -33,6 +33,39 @@ std::optional<std::string> index_to_restore(const PartitionFiles& files, const s
   return {};
 }
 
+/// A finished replacement covers every segment that is not in `files` under its own name: all their files go.
+void remove_covered(FileSystem& fs, const PartitionFiles& files, std::vector<RecoveryStep>& steps) {
+  for (const DirEntry& entry : fs.list(files.directory)) {
+    const auto name = parse_segment_file_name(entry.name);
+    if (!name || name->suffix.ends_with(kSwapSuffix) || name->suffix.find(".cut-") != std::string::npos)
+      continue;
+    const bool is_segment = name->suffix == kLogSuffix;
+    const bool covered =
+        is_segment && std::none_of(files.segments.begin(), files.segments.end(), [&](const SegmentFile& s) {
+          return s.base == name->base && !s.log_path.ends_with(kSwapSuffix);
+        });
+    if (!covered) continue;
+    for (const std::string_view suffix :
+         {kLogSuffix, kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix, kSnapshotSuffix}) {
+      const std::string file = join_path(files.directory, segment_file_name(name->base, suffix));
+      if (fs.stat(file)) steps.push_back({RecoveryStep::Kind::remove, file, {}});
+    }
+  }
+}
+
+/// Then its own files take their names.
+void rename_swaps(FileSystem& fs, PartitionFiles& files, std::vector<RecoveryStep>& steps) {
+  for (SegmentFile& segment : files.segments) {
+    if (!segment.log_path.ends_with(kSwapSuffix)) continue;
+    // The log comes last, as long as it has its .swap name all of this can be done again.
+    for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix, kLogSuffix}) {
+      const std::string swap = segment.beside(suffix) + std::string(kSwapSuffix);
+      if (fs.stat(swap)) steps.push_back({RecoveryStep::Kind::rename, swap, segment.beside(suffix)});
+    }
+    segment.has_index = segment.has_time_index = segment.has_txn_index = false;
+  }
+}
+
 }  // namespace
 
 std::vector<RecoveryStep> plan_leftovers(FileSystem& fs, PartitionFiles& files) {
@@ -74,34 +107,10 @@ std::vector<RecoveryStep> plan_leftovers(FileSystem& fs, PartitionFiles& files) 
     }
   }
   if (!swapped) return steps;
-  for (const DirEntry& entry : fs.list(files.directory)) {
-    const auto name = parse_segment_file_name(entry.name);
-    if (!name || name->suffix.ends_with(kSwapSuffix) || name->suffix.find(".cut-") != std::string::npos)
-      continue;
-    const bool is_segment = name->suffix == kLogSuffix;
-    const bool covered =
-        is_segment && std::none_of(files.segments.begin(), files.segments.end(), [&](const SegmentFile& s) {
-          return s.base == name->base && !s.log_path.ends_with(kSwapSuffix);
-        });
-    if (!covered) continue;
-    for (const std::string_view suffix :
-         {kLogSuffix, kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix, kSnapshotSuffix}) {
-      const std::string file = path(segment_file_name(name->base, suffix));
-      if (fs.stat(file)) steps.push_back({RecoveryStep::Kind::remove, file, {}});
-    }
-  }
-  for (SegmentFile& segment : files.segments) {
-    if (!segment.log_path.ends_with(kSwapSuffix)) continue;
-    // The log comes last, as long as it has its .swap name all of this can be done again.
-    for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix, kLogSuffix}) {
-      const std::string swap = segment.beside(suffix) + std::string(kSwapSuffix);
-      if (fs.stat(swap)) steps.push_back({RecoveryStep::Kind::rename, swap, segment.beside(suffix)});
-    }
-    segment.has_index = segment.has_time_index = segment.has_txn_index = false;
-  }
+  remove_covered(fs, files, steps);
+  rename_swaps(fs, files, steps);
   return steps;
 }
-
 std::string free_path(FileSystem& fs, const std::string& wanted) {
   std::string path = wanted;
   for (int i = 2; fs.stat(path); ++i) path = wanted + "." + std::to_string(i);

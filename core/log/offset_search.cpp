@@ -43,13 +43,7 @@ struct CountSink {
 /// From where the segment's time index leads to.
 ScanRange range_from_time(FileSystem& fs, const LogView& view, const SegmentFile& segment,
                           std::int64_t timestamp) {
-  const TrustedPlace place = find_time(fs, segment, timestamp);
-  const bool is_last = &segment == &view.files.segments.back();
-  return {.position = place.position,
-          .end = is_last ? view.last_segment_end : segment.size,
-          .segment_base = segment.base,
-          .after = place.after,
-          .below = {}};
+  return range_from(view, segment, find_time(fs, segment, timestamp));
 }
 
 std::optional<RecordPlace> first_in_segment(FileSystem& fs, const LogView& view, const SegmentFile& segment,
@@ -71,6 +65,15 @@ std::optional<RecordPlace> first_in_segment(FileSystem& fs, const LogView& view,
 }
 
 }  // namespace
+
+ScanRange range_from(const LogView& view, const SegmentFile& segment, const TrustedPlace& place) {
+  const bool is_last = &segment == &view.files.segments.back();
+  return {.position = place.position,
+          .end = is_last ? view.last_segment_end : segment.size,
+          .segment_base = segment.base,
+          .after = place.after,
+          .below = {}};
+}
 
 std::optional<Offset> offset_for_time(FileSystem& fs, const LogView& view, std::int64_t timestamp) {
   const auto found = record_at_time(fs, view, timestamp);

@@ -5,8 +5,12 @@
 
 #include "core/log/log_view.h"
 #include "core/log/record_walk.h"
+#include "core/log/segment_lookup.h"
 
 namespace tk {
+
+/// A segment of the view from a place in it on, as far as it counts.
+ScanRange range_from(const LogView& view, const SegmentFile& segment, const TrustedPlace& place);
 
 /// The first record at or after `timestamp`, in offset order, at or above the log start; nothing if there is
 /// none. Control records do not count. Reads the indexes and a part of one segment, as a rule.

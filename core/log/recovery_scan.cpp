@@ -21,6 +21,17 @@ std::int64_t count_records(ByteView unit, UnitKind kind, const UnitInfo& info, R
   return count;
 }
 
+/// Adds bytes that are whole, to the stretch before them if they follow it.
+void add_good(Scanned& out, std::uint64_t begin, std::uint64_t end, std::int64_t records) {
+  if (!out.good.empty() && out.good.back().end == begin) {
+    out.good.back().end = end;
+    out.good_records.back() += records;
+  } else {
+    out.good.push_back({begin, end});
+    out.good_records.push_back(records);
+  }
+}
+
 /// True if an index should be made anew: it is wrong, it ends in the zeros of a preallocation, or it is empty
 /// where a rebuild would have entries.
 template <class Check>
@@ -61,16 +72,7 @@ Scanned scan_for_recovery(FileSystem& fs, const PartitionFiles& files, std::size
     range.after = place.after;
   }
   range.below = upper_bound_of(fs, files.segments, i);
-  const auto add_good = [&](std::uint64_t begin, std::uint64_t end, std::int64_t records) {
-    if (!out.good.empty() && out.good.back().end == begin) {
-      out.good.back().end = end;
-      out.good_records.back() += records;
-    } else {
-      out.good.push_back({begin, end});
-      out.good_records.push_back(records);
-    }
-  };
-  if (range.position > 0) add_good(0, range.position, 0);
+  if (range.position > 0) add_good(out, 0, range.position, 0);
   RecordDecoder decoder;
   const bool is_last = i + 1 == files.segments.size();
   std::optional<OffsetIndexCheck> offsets;
@@ -90,7 +92,8 @@ Scanned scan_for_recovery(FileSystem& fs, const PartitionFiles& files, std::size
       if (settings.mode == RecoveryMode::salvage) return;
     }
     Fault ignored;
-    add_good(position, position + unit.size(), fault ? 0 : count_records(unit, kind, info, decoder, ignored));
+    add_good(out, position, position + unit.size(),
+             fault ? 0 : count_records(unit, kind, info, decoder, ignored));
     out.index.add(info.last_offset, position, unit.size(), info.max_timestamp);
     if (offsets) {
       const bool first_known = kind != UnitKind::legacy || !info.compressed();

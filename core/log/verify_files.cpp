@@ -179,6 +179,37 @@ void check_snapshot_places(FileSystem& fs, const PartitionFiles& files, const Ve
   }
 }
 
+/// The problem with what was found, the offset, and what could be expected at most, the log's end.
+Problem beyond_end(Problem problem, Offset log_end) {
+  problem.found = problem.offset->value();
+  problem.expected = log_end.value();
+  return problem;
+}
+
+/// What the broker's checkpoints say of this partition cannot lie behind its end. `words` has places for the
+/// offset and for the end.
+void check_checkpoints(const PartitionFiles& files, const VerifyScope& scope, Offset log_end,
+                       ProblemCounter& report) {
+  const auto check = [&](std::optional<Offset> offset, Severity severity, const char* words) {
+    if (!offset || *offset <= log_end) return;
+    report(beyond_end({.severity = severity,
+                       .kind = "offset_checkpoint",
+                       .file = files.directory,
+                       .offset = *offset,
+                       .message = fmt::format(fmt::runtime(words), offset->value(), log_end.value())},
+                      log_end));
+  };
+  check(scope.log_start, Severity::derived,
+        "log-start-offset-checkpoint says that the log begins at {}, behind its end {}");
+  check(scope.recovery_point, Severity::derived,
+        "recovery-point-offset-checkpoint says that everything below {} was forced to disk; the log ends at "
+        "{}");
+  check(scope.first_dirty, Severity::derived,
+        "cleaner-offset-checkpoint says that everything below {} was compacted; the log ends at {}");
+  check(scope.high_watermark, Severity::damage,
+        "replication-offset-checkpoint says that everything below {} was committed; the log ends at {}");
+}
+
 }  // namespace
 
 void check_other_files(const PartitionFiles& files, ProblemCounter& report) {
@@ -264,21 +295,16 @@ void check_snapshots_and_txn_indexes(FileSystem& fs, const PartitionFiles& files
 void check_ends(FileSystem& fs, const PartitionFiles& files, const VerifyScope& scope,
                 const std::optional<std::vector<LeaderEpochEntry>>& entries, Offset log_end,
                 ProducersSeen producers, ProblemCounter& report) {
-  const auto beyond = [&](Severity severity, std::string_view kind, std::string file, Offset offset,
-                          std::string message) {
-    report({.severity = severity,
-            .kind = kind,
-            .file = std::move(file),
-            .offset = offset,
-            .found = offset.value(),
-            .expected = log_end.value(),
-            .message = std::move(message)});
-  };
   const bool orphans = std::any_of(files.others.begin(), files.others.end(), [](const OtherFile& other) {
     return other.kind == OtherFile::Kind::orphan;
   });
   if (files.segments.empty() && (orphans || !files.snapshots.empty())) {
-    beyond(Severity::damage, "gap", files.directory, Offset(0), "no segment is left, though there were some");
+    report(beyond_end({.severity = Severity::damage,
+                       .kind = "gap",
+                       .file = files.directory,
+                       .offset = Offset(0),
+                       .message = "no segment is left, though there were some"},
+                      log_end));
   }
   check_snapshot_places(fs, files, scope, producers, log_end, report);
   const std::string epoch_path = join_path(files.directory, kLeaderEpochFile);
@@ -286,8 +312,13 @@ void check_ends(FileSystem& fs, const PartitionFiles& files, const VerifyScope& 
     const Offset log_start = std::max(scope.log_start.value_or(Offset(0)),
                                       files.segments.empty() ? Offset(0) : files.segments.front().base);
     if (entries->back().start > log_end) {
-      beyond(Severity::derived, "epoch_checkpoint", epoch_path, entries->back().start,
-             fmt::format("an epoch begins behind the end of the log, {}", log_end.value()));
+      report(beyond_end(
+          {.severity = Severity::derived,
+           .kind = "epoch_checkpoint",
+           .file = epoch_path,
+           .offset = entries->back().start,
+           .message = fmt::format("an epoch begins behind the end of the log, {}", log_end.value())},
+          log_end));
     }
     if (scope.in_broker_directory && entries->front().start < log_start && log_start <= log_end) {
       report({.severity = Severity::derived,
@@ -299,31 +330,7 @@ void check_ends(FileSystem& fs, const PartitionFiles& files, const VerifyScope& 
               .message = fmt::format("begins before the log, which starts at {}", log_start.value())});
     }
   }
-  if (scope.log_start && *scope.log_start > log_end) {
-    beyond(Severity::derived, "offset_checkpoint", files.directory, *scope.log_start,
-           fmt::format("log-start-offset-checkpoint says that the log begins at {}, behind its end {}",
-                       scope.log_start->value(), log_end.value()));
-  }
-  if (scope.recovery_point && *scope.recovery_point > log_end) {
-    beyond(
-        Severity::derived, "offset_checkpoint", files.directory, *scope.recovery_point,
-        fmt::format("recovery-point-offset-checkpoint says that everything below {} was forced to disk; the "
-                    "log ends at {}",
-                    scope.recovery_point->value(), log_end.value()));
-  }
-  if (scope.first_dirty && *scope.first_dirty > log_end) {
-    beyond(Severity::derived, "offset_checkpoint", files.directory, *scope.first_dirty,
-           fmt::format(
-               "cleaner-offset-checkpoint says that everything below {} was compacted; the log ends at {}",
-               scope.first_dirty->value(), log_end.value()));
-  }
-  if (scope.high_watermark && *scope.high_watermark > log_end) {
-    beyond(
-        Severity::damage, "offset_checkpoint", files.directory, *scope.high_watermark,
-        fmt::format(
-            "replication-offset-checkpoint says that everything below {} was committed; the log ends at {}",
-            scope.high_watermark->value(), log_end.value()));
-  }
+  check_checkpoints(files, scope, log_end, report);
 }
 
 }  // namespace tk

@@ -79,7 +79,6 @@ class Checker {
   void check_appends(const Step& step, const ScenarioRun::Outcome& outcome);
   void check_producer(const Step& step, std::size_t from);
   void check_read();
-  void check_messages();
   void check_partition(Watched& partition);
   void check_controller(Watched& partition, const PartitionRegistration& state);
   void check_leader(Watched& partition, const PartitionRegistration& state);

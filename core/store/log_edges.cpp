@@ -1,5 +1,6 @@
 #include "core/store/log_edges.h"
 
+#include "core/log/offset_search.h"
 #include "core/log/record_walk.h"
 #include "core/log/segment_lookup.h"
 
@@ -29,15 +30,6 @@ struct FirstRecord {
 
 std::optional<std::int64_t> if_known(std::optional<std::int64_t> timestamp) {
   return timestamp == kNoTimestamp ? std::nullopt : timestamp;
-}
-
-ScanRange range_from(const LogView& view, const SegmentFile& segment, const TrustedPlace& place) {
-  const bool is_last = &segment == &view.files.segments.back();
-  return {.position = place.position,
-          .end = is_last ? view.last_segment_end : segment.size,
-          .segment_base = segment.base,
-          .after = place.after,
-          .below = {}};
 }
 
 bool holds_data(ByteView unit, UnitKind kind) {

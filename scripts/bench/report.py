@@ -32,7 +32,7 @@ def machine():
         "processor": first_match("/proc/cpuinfo", r"^model name\s*:\s*(.*)") or platform.machine(),
         "processors": len(os.sched_getaffinity(0)),
         "memory_gib": round(int(memory) / 2**20) if memory else 0,
-        "kernel": platform.release(), "file_system": where,
+        "kernel": platform.release().split("-")[0], "file_system": where,
         "java": version("java", "-version"), "python": version("/usr/bin/python3", "--version"), "node": version("node", "--version"),
         "load_at_the_end": round(os.getloadavg()[0], 2),
     }

@@ -23,6 +23,7 @@ holds() { python3 "$here/one_behaviour.py" "$TK" "$1"; }
 @test "a live broker's directory" { holds live_broker; }
 @test "a lock that another tk holds" { holds another_tk; }
 @test "colour" { holds colour; }
+@test "progress" { holds progress; }
 @test "no rule of the runner is left out here" {
   local rule
   for rule in $(python3 "$here/one_behaviour.py" "$TK" list); do grep -q "holds $rule;" "$BATS_TEST_FILENAME" || { echo "$rule"; false; }; done

@@ -578,9 +578,9 @@ def rule_another_tk():
 
 
 def on_terminal(args, env):
-    """Runs with stderr on a terminal; what it showed there."""
+    """Runs with stderr on a terminal; what it showed there. `args` begin with tk's own, or with another program."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([TK, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs, env=env)
+    process = subprocess.Popen(args if args[0] == "strace" else [TK, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs, env=env)
     os.close(theirs)
     shown = b""
     while select.select([ours], [], [], 20)[0]:
@@ -612,6 +612,36 @@ def rule_colour():
         if not command.makes:
             check("\033[" in run([*missing, "--color", "always"], env=environment()).err, command.name, "--color always")
             check("\033[" not in on_terminal([*missing, "--color", "never"], plain), command.name, "--color never")
+
+
+def rule_progress():
+    """Long work says on a terminal how far it is and how long it will take, then takes the line away; not with -q, and not
+    where stderr is no terminal. Reads that a tracer holds up make little work long."""
+    directory = os.path.join(WORK, "long")
+    made = [TK, "-d", directory]
+    settings = ["--format", "kafka", "-c", "segment.bytes=65536", "-c", "cleanup.policy=compact"]
+    subprocess.run([*made, "topics", "create", "long", "-p", "4", *settings, "-q"], check=True, env=environment())
+    lines = b"".join(b"%d:some text that makes the line of number %d longer\n" % (i, i) for i in range(8000))
+    subprocess.run([*made, "produce", "long", "-K", ":", "-q"], check=True, input=lines, env=environment())
+
+    def slowly(microseconds, *args):
+        inject = f"inject=pread64:delay_exit={microseconds}"
+        return ["strace", "-f", "-q", "-o", os.devnull, "-e", "trace=pread64", "-e", inject, TK, "-d", directory, *args]
+
+    traced = subprocess.run(slowly(1, "topics", "list", "-q"), capture_output=True, check=False)
+    if traced.returncode != 0:
+        print("nothing may be traced here: progress is left out", file=sys.stderr)
+        return
+    for args in (["verify"], ["recover", "--full", "--dry-run"], ["compact", "long-0", "--force", "--roll"]):
+        calls = subprocess.run(["strace", "-f", "-qq", "-c", "-e", "trace=pread64", TK, "-d", directory, *args, *(["--dry-run"] if args[0] == "compact" else [])],
+                               capture_output=True, check=False, text=True).stderr
+        count = int(re.search(r"(\d+)\s+pread64", calls).group(1))
+        each = 3_500_000 // count
+        quiet = on_terminal(slowly(each, *args, "-q"), environment()) if args[0] == "verify" else ""
+        check(quiet == "", args[0], "-q shows progress:", repr(quiet))
+        shown = on_terminal(slowly(each, *args), environment())
+        check(re.search(r" MiB, \d+ MiB/s, \d+ % of \d+ MiB, \d+ s left", shown), args[0], "shows no progress:", repr(shown))
+        check(shown.endswith("\r\033[K"), args[0], "leaves its progress on the terminal:", repr(shown))
 
 
 RULES = {name[5:]: rule for name, rule in globals().items() if name.startswith("rule_")}
