@@ -9,6 +9,7 @@
 #include "commands/topics_options.h"
 #include "core/base/json_writer.h"
 #include "core/base/text.h"
+#include "core/cluster/cluster.h"
 #include "core/io/output.h"
 #include "core/store/log_edges.h"
 
@@ -17,8 +18,16 @@ namespace {
 
 /// Nothing: could not be found out.
 struct PartitionReport {
-  std::optional<std::int64_t> segments, bytes, log_start, log_end, last_stable, first_ts, last_ts;
+  std::optional<std::int64_t> segments, bytes, log_start, log_end, high_watermark, last_stable, first_ts,
+      last_ts;
 };
+
+/// [1,2], or with other brackets.
+std::string id_list(const BrokerIds& ids, std::string_view open, std::string_view close) {
+  std::string text(open);
+  for (const BrokerId id : ids) text += fmt::format("{}{}", text.size() > open.size() ? "," : "", id);
+  return text + std::string(close);
+}
 
 PartitionReport look_at(const Store& store, const PartitionInfo& partition, Context& context) {
   PartitionReport report;
@@ -27,7 +36,12 @@ PartitionReport look_at(const Store& store, const PartitionInfo& partition, Cont
     report.segments = static_cast<std::int64_t>(view.files.segments.size());
     report.bytes = static_cast<std::int64_t>(view.bytes());
     report.log_start = view.log_start.value();
-    report.log_end = view.log_end.value();
+    report.log_end = report.high_watermark = view.log_end.value();
+    // What is not committed yet lies behind the view of a cluster's readers.
+    if (partition.in_cluster && !view.files.segments.empty()) {
+      const LogView whole = open_log_view(context.fs, partition.directory, partition.cluster_log_start);
+      report.log_end = std::max(view.log_end, whole.log_end).value();
+    }
     report_damage_at_end(view, context);
     report.first_ts = first_timestamp(context.fs, view);
     report.last_ts = last_timestamp(context.fs, view);
@@ -69,16 +83,28 @@ class Describer {
       return;
     }
     if (!context_.json) print_heading(topic);
-    Table table({{"PARTITION", true},
-                 {"SEGMENTS", true},
-                 {"BYTES", true},
-                 {"START", true},
-                 {"END", true},
-                 {"STABLE", true},
-                 {"FIRST"},
-                 {"LAST"},
-                 {"PATH"}},
-                2);
+    Table table = store_.cluster() != nullptr ? Table({{"PARTITION", true},
+                                                       {"LEADER", true},
+                                                       {"EPOCH", true},
+                                                       {"REPLICAS"},
+                                                       {"ISR"},
+                                                       {"ELR"},
+                                                       {"BYTES", true},
+                                                       {"START", true},
+                                                       {"HIGH WATERMARK", true},
+                                                       {"END", true},
+                                                       {"PATH"}},
+                                                      2)
+                                              : Table({{"PARTITION", true},
+                                                       {"SEGMENTS", true},
+                                                       {"BYTES", true},
+                                                       {"START", true},
+                                                       {"END", true},
+                                                       {"STABLE", true},
+                                                       {"FIRST"},
+                                                       {"LAST"},
+                                                       {"PATH"}},
+                                                      2);
     for (const PartitionInfo& partition : topic.partitions) {
       if (only && partition.partition != *only) continue;
       if (context_.interrupted.load() != 0 || context_.out.closed()) break;
@@ -86,7 +112,7 @@ class Describer {
       if (context_.json) {
         print_json(topic, partition, report);
       } else {
-        add_row(table, partition, report);
+        add_row(table, topic, partition, report);
       }
     }
     context_.out.write(table.text());
@@ -105,28 +131,53 @@ class Describer {
   void print_json(const TopicInfo& topic, const PartitionInfo& partition, const PartitionReport& report) {
     const auto id = topic.id ? std::optional(topic.id->text()) : std::nullopt;
     TextBuffer text;
-    JsonLine(text)
-        .text("topic", topic.name)
+    JsonLine line(text);
+    line.text("topic", topic.name)
         .number("partition", partition.partition.value())
         .text("format", topic_format_name(topic.format))
         .number_or_null("segments", report.segments)
         .number_or_null("bytes", report.bytes)
         .number_or_null("log_start_offset", report.log_start)
         .number_or_null("log_end_offset", report.log_end)
-        .number_or_null("high_watermark", report.log_end)
+        .number_or_null("high_watermark", report.high_watermark)
         .number_or_null("last_stable_offset", report.last_stable)
         .number_or_null("first_ts", report.first_ts)
         .number_or_null("last_ts", report.last_ts)
         .text_or_null("topic_id", id)
         .text("state", partition_state_name(partition.state))
-        .text("path", partition.directory)
-        .end();
+        .text("path", partition.directory);
+    if (const PartitionRegistration* state = registration(topic, partition)) {
+      line.number_or_null("leader", state->leader == kNoBroker ? std::nullopt
+                                                               : std::optional<std::int64_t>(state->leader))
+          .number("leader_epoch", state->leader_epoch)
+          .raw("replicas", id_list(state->replicas, "[", "]"))
+          .raw("isr", id_list(state->isr, "[", "]"))
+          .raw("elr", id_list(state->elr, "[", "]"));
+    }
+    line.end();
     context_.out.write({text.data(), text.size()});
   }
 
-  static void add_row(Table& table, const PartitionInfo& partition, const PartitionReport& report) {
+  /// What a cluster's controller says of the partition; null elsewhere.
+  [[nodiscard]] const PartitionRegistration* registration(const TopicInfo& topic,
+                                                          const PartitionInfo& partition) const {
+    if (store_.cluster() == nullptr) return nullptr;
+    return store_.cluster()->image().partition(topic.name, partition.partition.value());
+  }
+
+  void add_row(Table& table, const TopicInfo& topic, const PartitionInfo& partition,
+               const PartitionReport& report) const {
     const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : "-"; };
     const auto time = [](const std::optional<std::int64_t>& ms) { return ms ? format_time(*ms) : "-"; };
+    if (const PartitionRegistration* state = registration(topic, partition)) {
+      const auto ids = [](const BrokerIds& list) { return list.empty() ? "-" : id_list(list, "", ""); };
+      table.add({std::to_string(partition.partition.value()),
+                 state->leader == kNoBroker ? "none" : std::to_string(state->leader),
+                 std::to_string(state->leader_epoch), ids(state->replicas), ids(state->isr), ids(state->elr),
+                 number(report.bytes), number(report.log_start), number(report.high_watermark),
+                 number(report.log_end), partition.directory});
+      return;
+    }
     table.add({std::to_string(partition.partition.value()), number(report.segments), number(report.bytes),
                number(report.log_start), number(report.log_end), number(report.last_stable),
                time(report.first_ts), time(report.last_ts), partition.directory});

@@ -124,6 +124,11 @@ std::shared_ptr<JsonBatches::Stretch> JsonBatches::convert(Partition& partition,
   RecordDecoder decoder;
   BatchMaker maker(stretch->bytes);
   bool full = false;
+  const auto left_out = [&](std::uint64_t position, const Fault& fault) {
+    service_.warn(
+        Error(ErrorCode::corrupt_message, fmt::format("{} ({})", fault_name(fault.kind), fault.detail))
+            .at(chunk.segment->log_path, position));
+  };
   while (!full && cursor.next(chunk)) {
     for (const tk::Stretch& part : chunk.scan.stretches) {
       if (part.kind == StretchKind::damage) {
@@ -135,11 +140,15 @@ std::shared_ptr<JsonBatches::Stretch> JsonBatches::convert(Partition& partition,
       if (part.kind != StretchKind::units) continue;
       walk_units(
           chunk.scan, part,
-          [&](ByteView unit, UnitKind kind, std::uint64_t) {
+          [&](ByteView unit, UnitKind kind, std::uint64_t position) {
             UnitInfo info;
             if (full || read_unit_info(unit, kind, info)) return;
             if (info.last_offset < from || info.base_offset >= below) return;
             if (kind != UnitKind::json) {
+              // With a good checksum the records may yet not be what the header says: a client would stop
+              // there.
+              if (const Fault fault = decoder.decode(unit, info, [](const RecordView&) {}))
+                return left_out(position, fault);
               if (stretch->bytes.size() + unit.size() > kStretch && !stretch->bytes.empty()) {
                 full = true;
                 return;
@@ -149,15 +158,13 @@ std::shared_ptr<JsonBatches::Stretch> JsonBatches::convert(Partition& partition,
             } else {
               const Fault fault = decoder.decode(
                   unit, info, [&](const RecordView& record) { maker.add(record, decoder.json().fields()); });
-              if (fault) return;
+              if (fault) return left_out(position, fault);
             }
             stretch->next = info.last_offset + 1;
             full = stretch->bytes.size() >= kStretch;
           },
           [&](std::uint64_t position, std::uint64_t, const Fault& fault, ByteView) {
-            service_.warn(Error(ErrorCode::corrupt_message,
-                                fmt::format("{} ({})", fault_name(fault.kind), fault.detail))
-                              .at(chunk.segment->log_path, position));
+            left_out(position, fault);
           });
     }
   }

@@ -76,6 +76,21 @@ load common.bash
   error_is ELIGIBLE_LEADERS_NOT_AVAILABLE
 }
 
+@test "topics describe shows a cluster's leaders, replicas and what is not committed yet" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -p 2 -c min.insync.replicas=2 -q
+  seq 1 4 | tk produce t --partition 0 --acks all -q
+  tk cluster stop 2 3
+  seq 5 6 | tk produce t --partition 0 --acks 1 -q
+  tk replicate-sim t-0 --tick 31000 >/dev/null
+  # One after the other is fenced: with two left the ISR is as large as it has to be, and nobody is remembered.
+  tk_is 0 topics describe t --json
+  equal "$(rows '[.partition, .leader, .leader_epoch, .replicas, .isr, .elr, .high_watermark, .log_end_offset]')" \
+    "[0,1,0,[1,2,3],[1],[3],4,6] [1,1,2,[2,3,1],[1],[3],0,0]"
+  tk_is 0 topics describe t
+  contains "$output" "HIGH WATERMARK"
+}
+
 @test "scenario files: replies and final states on real directories" {
   for file in "$project"/tests/fixtures/replication/*.scenario; do
     tk_is 0 replicate-sim --scenario "$file" -q
