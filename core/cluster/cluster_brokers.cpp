@@ -168,6 +168,11 @@ void Cluster::rebuild(BrokerId id, std::string_view partition_name) {
   }
   need_controller();
   give_up_seats(id, partition_name);
+  // A fetch that is under way speaks of the log as it was, and would bring the empty one back into the ISR.
+  FollowerView anew;
+  anew.broker_epoch = broker_epoch(id);
+  anew.number = rotten->memory().fetch_number;
+  leader->memory().followers[id] = anew;
   const Offset start = leader->log().start();
   on_disk_of(broker(id), [&] {
     rotten->log().restart_at(start);

@@ -1,5 +1,7 @@
 // What a replica does to its log beside appending: taking a leader's units over as they are, beginning an
 // epoch, and giving up a tail that the leader does not have (KIP-101, KIP-279).
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -82,7 +84,8 @@ void PartitionLog::truncate_to(Offset end) {
   }
   const SegmentFile& last = files.segments.back();
   const auto file = fs_.open(last.log_path, OpenMode::write);
-  file->truncate(std::min(cut_position(fs_, last, end), file->size()));
+  const std::uint64_t kept = std::min(cut_position(fs_, last, end), file->size());
+  file->truncate(kept);
   if (options_.sync != SyncPolicy::never) {
     file->sync();
     fs_.sync_directory(directory_);
@@ -92,6 +95,14 @@ void PartitionLog::truncate_to(Offset end) {
   open();
   // Entries beyond the new end go now: they would speak of what comes in place of the units that went.
   change([&] { write_index_entries(options_.sync != SyncPolicy::never); });
+  // The opening took more than was asked for: what was left ends in damage.
+  if (active_.base == last.base && size_ < kept) {
+    throw Error(ErrorCode::corrupt_message,
+                fmt::format("the log was to be cut at offset {}, and what lies below cannot be read from "
+                            "offset {} on",
+                            end.value(), log_end_.value()))
+        .at(last.log_path, size_);
+  }
 }
 
 }  // namespace tk
