@@ -89,8 +89,8 @@ bool Cluster::start(BrokerId id) {
         continue;
       }
       const std::int64_t end = replica.log().end().value();
-      // Whatever the mark says: what was committed and is not there cost the seat (KIP-966).
-      if (replica.log().end() < slot.checkpointed_hw) clean = false;
+      // Whatever the mark says: what was committed, or forced, and is not there costs the seat (KIP-966).
+      if (replica.log().end() < std::max(slot.checkpointed_hw, slot.durable)) clean = false;
       replica.settle_high_watermark(slot.checkpointed_hw);
       slot.durable = std::min(slot.durable, replica.log().end());
       event({.kind = "recover", .broker = id, .partition = name, .to = end});
