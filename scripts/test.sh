@@ -128,7 +128,7 @@ kafka_interop() {
     say "skipped: Kafka's own engine as a partner (needs a JDK of 17 or newer, and Maven)"
     return
   fi
-  TK=$root/build/release/tk TK_INTEROP_SECONDS=${TK_INTEROP_SECONDS:-60} TK_INTEROP_CLIENTS=${TK_INTEROP_CLIENTS:-0} scripts/interop-kafka.sh >"$logs/interop.log" 2>&1 || true
+  TK=$root/build/release/tk TK_INTEROP_SECONDS=${TK_INTEROP_SECONDS:-30} TK_INTEROP_CLIENTS=${TK_INTEROP_CLIENTS:-0} scripts/interop-kafka.sh >"$logs/interop.log" 2>&1 || true
   local last p f
   last=$(tail -n 1 "$logs/interop.log")
   if [[ $last =~ ^skipped ]]; then
