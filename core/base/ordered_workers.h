@@ -71,7 +71,8 @@ class TurnGate {
 
 /// The number of threads for parallel work: as many as there are processors, at most 8.
 inline unsigned worker_count() {
-  const unsigned cores = std::thread::hardware_concurrency();
+  // Asked once: the answer costs system calls, and does not change for this.
+  static const unsigned cores = std::thread::hardware_concurrency();
   return cores == 0 ? 1 : (cores > 8 ? 8 : cores);
 }
 
