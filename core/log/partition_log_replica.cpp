@@ -95,8 +95,9 @@ void PartitionLog::truncate_to(Offset end) {
   open();
   // Entries beyond the new end go now: they would speak of what comes in place of the units that went.
   change([&] { write_index_entries(options_.sync != SyncPolicy::never); });
-  // The opening took more than was asked for: what was left ends in damage.
-  if (active_.base == last.base && size_ < kept) {
+  // The opening took more than was asked for: what was left ends in damage. (Only a unit that reaches over
+  // `end` goes with it otherwise, and with it `kept` ends.)
+  if (active_.base == last.base && size_ < kept && log_end_ < end) {
     throw Error(ErrorCode::corrupt_message,
                 fmt::format("the log was to be cut at offset {}, and what lies below cannot be read from "
                             "offset {} on",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Failures of real clusters, told in bug reports: replication, leader epochs, failover. Each test has its case's number;
-# R24 and R102 to R106 where directories are hurt by hand are in cluster.bats.
+# Failures of real clusters, told in bug reports: replication, leader epochs, failover. Each has its case's number;
+# R24, and replicas that are hurt by hand, are in cluster.bats.
 load common.bash
 
 # scenario LINE...: runs the lines on real directories.
@@ -89,4 +89,16 @@ scenario() {
   equal "$(rows 'select(.failed != null) | .failed' | tail -n 1)" 0
   # The checker can fail: each rule that is switched off is found (a unit test goes through all of them).
   tk_is 3 replicate-sim --seeds 1..1000 --without epoch-truncation --shrink 0 --json
+}
+
+@test "a fetch under way does not bring a replica that was built anew back into the ISR" {
+  scenario "config rf=2 min.isr=1" "append a b" sync "send 2" "rebuild 2" "deliver 1" "expect leader 1 epoch=0 isr=1" \
+    sync "expect log 2 = a b" "expect leader 1 epoch=0 isr=1,2" "expect lost acks=all ="
+}
+
+@test "a clean stop vouches for no record that its disk lost since, committed to its knowledge or not" {
+  # 3 has b and was stopped before it heard that b is committed; then its disk rots there.
+  scenario "config rf=3 min.isr=2" "append a" sync sync "append b" "fetch 2" "fetch 3" "fetch 2" "fetch 3 lose=reply" \
+    "kill 2 clean" "fence 2" "kill 3 clean" "fence 3" "corrupt 3 off=1 byte=40" "kill 1 clean" "fence 1" \
+    "start 3" "expect leader none" "start 1" sync "expect log 1 = a b" "expect log 3 = a b" "expect lost acks=all ="
 }
