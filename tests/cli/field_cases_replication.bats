@@ -98,7 +98,7 @@ scenario() {
 
 @test "a clean stop vouches for no record that its disk lost since, committed to its knowledge or not" {
   # 3 has b and was stopped before it heard that b is committed; then its disk rots there.
-  scenario "config rf=3 min.isr=2" "append a" sync sync "append b" "fetch 2" "fetch 3" "fetch 2" "fetch 3 lose=reply" \
+  scenario "config rf=3 min.isr=2 elr=on" "append a" sync sync "append b" "fetch 2" "fetch 3" "fetch 2" "fetch 3 lose=reply" \
     "kill 2 clean" "fence 2" "kill 3 clean" "fence 3" "corrupt 3 off=1 byte=40" "kill 1 clean" "fence 1" \
     "start 3" "expect leader none" "start 1" sync "expect log 1 = a b" "expect log 3 = a b" "expect lost acks=all ="
 }
