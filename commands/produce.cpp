@@ -122,8 +122,9 @@ class ProduceRun {
     } catch (const Error& error) {
       std::int64_t durable = 0;
       for (const PartitionTally& tally : tallies_) durable += tally.durable;
-      Error told(error.code(), fmt::format("{}; {} record{} of this run {} durable", error.message(), durable,
-                                           durable == 1 ? "" : "s", durable == 1 ? "is" : "are"));
+      Error told(error.code(), fmt::format("{}; {} record{} of this run {} {}", error.message(), durable,
+                                           durable == 1 ? "" : "s", durable == 1 ? "is" : "are",
+                                           store_.cluster() != nullptr ? "acknowledged" : "durable"));
       if (error.position()) {
         told = std::move(told).at(error.path(), *error.position());
       } else {
@@ -140,14 +141,30 @@ class ProduceRun {
     pipeline_.emplace(
         source, grows_ ? std::max(count_, kGrowthLimit) : count_,
         [this](std::int32_t partition) { return open(partition); }, context_.clock, pipeline_options_);
+    std::optional<Error> failed;
     try {
       pipeline_->run();
+    } catch (const Error& error) {
+      failed = error;
+    }
+    const std::vector<PartitionTally> added = pipeline_->tallies();
+    pipeline_.reset();  // lets go of the logs
+    if (store_.cluster() != nullptr) replicate_before(failed, added);
+    add_tallies(added);
+    if (failed) throw *failed;
+  }
+
+  // In a cluster a record counts when its acks level has it, not when the leader's disk has. Of a slice that
+  // its input ended what came before counts; where a disk failed nobody knows what the leader's log ends
+  // with.
+  void replicate_before(const std::optional<Error>& failed, const std::vector<PartitionTally>& added) {
+    if (failed && failed->code() == ErrorCode::storage_error) throw *failed;
+    try {
+      replicate(added);
     } catch (const Error&) {
-      add_tallies();
+      if (failed) throw *failed;
       throw;
     }
-    add_tallies();
-    if (store_.cluster() != nullptr) replicate();
   }
 
   // A cluster is one thing under one lock: it is held while input flows, and given up where it pauses.
@@ -162,13 +179,11 @@ class ProduceRun {
       count_ = std::max(count_, partition_count(*topic));
       run_pipeline(slices);
       ++pipeline_options_.sticky_start;
-      pipeline_.reset();
       static_cast<void>(Store(std::move(store_)));
     }
   }
 
-  void add_tallies() {
-    const auto& added = pipeline_->tallies();
+  void add_tallies(const std::vector<PartitionTally>& added) {
     tallies_.resize(std::max(tallies_.size(), added.size()));
     for (std::size_t i = 0; i < added.size(); ++i) {
       PartitionTally& tally = tallies_[i];
@@ -246,9 +261,8 @@ class ProduceRun {
   }
 
   /// The records are in the leaders' logs: what the acks level asks for follows.
-  void replicate() {
+  void replicate(const std::vector<PartitionTally>& tallies) {
     std::vector<AppendedRange> ranges;
-    const auto& tallies = pipeline_->tallies();
     for (std::size_t i = 0; i < tallies.size(); ++i) {
       if (tallies[i].base_offset)
         ranges.push_back({static_cast<std::int32_t>(i), *tallies[i].base_offset, tallies[i].last_offset});

@@ -91,6 +91,18 @@ load common.bash
   contains "$output" "HIGH WATERMARK"
 }
 
+@test "what came before a line that is refused is acknowledged, and counted" {
+  tk cluster init --brokers 3 -q
+  tk topics create t -p 1 -c min.insync.replicas=2 -q
+  { seq 30000 | sed 's/$/:of some length, so that several chunks are read and appended before the line that is wrong/'; echo wrong; } >lines
+  run --separate-stderr bash -c "'$TK' produce t -K : --acks all --json <lines"
+  equal "$status" 1
+  local told
+  told=$(jq -r 'select(.error) | .message' <<<"$(tail -n 1 <<<"$stderr")" | sed -nE 's/.* ([0-9]+) records of this run are acknowledged$/\1/p')
+  [ "$told" -gt 1000 ]
+  equal "$(tk consume t --count)" "$told"
+}
+
 @test "scenario files: replies and final states on real directories" {
   for file in "$project"/tests/fixtures/replication/*.scenario; do
     tk_is 0 replicate-sim --scenario "$file" -q

@@ -55,6 +55,26 @@ fill() {
   tk_is 0 verify
 }
 
+@test "a full disk under a cluster: what the leader's disk alone has is not called acknowledged" {
+  small_disk disk 3m
+  export TK_DIR=$PWD/disk/cluster
+  tk cluster init --brokers 3 -q
+  tk topics create t -p 1 --replicas 3 -c min.insync.replicas=2 -q
+  seq 1000 | tk produce t --acks all -q
+  run --separate-stderr bash -c "seq 1001 60000 | '$TK' produce t --acks all --json"
+  equal "$status" 1
+  error_is STORAGE_ERROR
+  contains "$stderr" "0 records of this run are acknowledged"
+  equal "$(tk consume t)" "$(seq 1000)"
+  mount -o remount,size=40m "$PWD/disk"
+  echo after | tk produce t --acks all -q
+  tk_is 0 consume t
+  # What had reached the leader may survive: here it did, in order.
+  local count=$(($(wc -l <<<"$output") - 1))
+  equal "$output" "$(seq $count; echo after)"
+  tk_is 0 verify
+}
+
 # looks: every command that only looks, with its output.
 looks() {
   tk consume t && tk verify && tk dump-log t --print-data-log --deep-iteration && tk topics list && tk topics describe t &&
