@@ -119,7 +119,8 @@ void Checker::check_producer(const Step& step, std::size_t from) {
           replica->log().epochs().epoch_at(at->offset) == at->epoch)
         before = &*at;
     }
-    if (before != nullptr) {
+    // What a replica knows of producers it reads from its log: one that rotted unnoticed may know less.
+    if (before != nullptr && !rotten_.contains(leader)) {
       const bool same = before->producer_epoch == step.epoch;
       const bool next = same ? sequence == sequence_after(before->sequence, 1)
                              : step.epoch > before->producer_epoch && sequence == 0;

@@ -22,13 +22,14 @@ std::string trace_of(std::uint64_t seed) {
 }  // namespace
 
 TEST_SUITE("sim.history") {
-  TEST_CASE("seeds break nothing") {
 #if defined(__SANITIZE_ADDRESS__)
-    constexpr std::uint64_t seeds = 100;
+  constexpr std::uint64_t kSeeds = 100;
 #else
-    constexpr std::uint64_t seeds = 1000;
+  constexpr std::uint64_t kSeeds = 1000;
 #endif
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+
+  TEST_CASE("seeds break nothing") {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       HistoryOptions options;
       options.seed = seed;
       const SimHistory history = run_history(options);
@@ -42,6 +43,17 @@ TEST_SUITE("sim.history") {
       HistoryOptions options;
       options.seed = seed;
       options.faults = *parse_faults({"disk"});
+      const SimHistory history = run_history(options);
+      if (history.violation)
+        FAIL_CHECK("seed " << seed << ": " << history.violation->invariant << " " << history.violation->what);
+    }
+  }
+
+  TEST_CASE("all faults together, rotting and full disks among them, break nothing") {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      HistoryOptions options;
+      options.seed = seed;
+      options.faults = *parse_faults({"all"});
       const SimHistory history = run_history(options);
       if (history.violation)
         FAIL_CHECK("seed " << seed << ": " << history.violation->invariant << " " << history.violation->what);
