@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strconv"
 	"sync"
@@ -11,19 +10,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
-
-func must(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	must(err)
-	return n
-}
 
 func main() {
 	address, step, topic, rest := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
@@ -39,19 +25,13 @@ func main() {
 		client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.AllowAutoTopicCreation(), kgo.ProducerBatchCompression(codecs[rest[0]]))
 		must(err)
 		for i := number(rest[1]); i < number(rest[1])+number(rest[2]); i++ {
-			record := &kgo.Record{Topic: topic, Value: []byte("v" + strconv.Itoa(i))}
-			if topic == "two" {
-				record.Key = []byte(strconv.Itoa(i))
-			}
+			record := &kgo.Record{Topic: topic, Key: key(topic, i), Value: value(i)}
 			client.Produce(ctx, record, func(_ *kgo.Record, err error) { must(err) })
 		}
 		must(client.Flush(ctx))
 		client.Close()
 	case "group", "pair":
-		count, members := number(rest[1]), 1
-		if step == "pair" {
-			members = 2
-		}
+		count, members := number(rest[1]), membersOf(step)
 		var rows []string
 		var lock sync.Mutex
 		var all sync.WaitGroup
@@ -86,9 +66,7 @@ func main() {
 			}()
 		}
 		all.Wait()
-		for _, row := range rows {
-			fmt.Println(row)
-		}
+		printAll(rows)
 	case "txn":
 		client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.AllowAutoTopicCreation(), kgo.TransactionalID("tx"))
 		must(err)

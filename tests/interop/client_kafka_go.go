@@ -3,27 +3,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 )
-
-func must(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	must(err)
-	return n
-}
 
 func main() {
 	address, step, topic, rest := os.Args[1], os.Args[2], os.Args[3], os.Args[4:]
@@ -36,19 +21,12 @@ func main() {
 			Compression: map[string]kafka.Compression{"none": 0, "gzip": kafka.Gzip, "snappy": kafka.Snappy, "lz4": kafka.Lz4, "zstd": kafka.Zstd}[rest[0]]}
 		var messages []kafka.Message
 		for i := number(rest[1]); i < number(rest[1])+number(rest[2]); i++ {
-			message := kafka.Message{Value: []byte("v" + strconv.Itoa(i))}
-			if topic == "two" {
-				message.Key = []byte(strconv.Itoa(i))
-			}
-			messages = append(messages, message)
+			messages = append(messages, kafka.Message{Key: key(topic, i), Value: value(i)})
 		}
 		must(writer.WriteMessages(ctx, messages...))
 		must(writer.Close())
 	case "group", "pair":
-		count, members := number(rest[1]), 1
-		if step == "pair" {
-			members = 2
-		}
+		count, members := number(rest[1]), membersOf(step)
 		var rows []string
 		var lock sync.Mutex
 		var running sync.WaitGroup
@@ -79,8 +57,6 @@ func main() {
 			}()
 		}
 		running.Wait()
-		for _, row := range rows {
-			fmt.Println(row)
-		}
+		printAll(rows)
 	}
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strconv"
 	"sync"
@@ -11,19 +10,6 @@ import (
 
 	"github.com/IBM/sarama"
 )
-
-func must(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	must(err)
-	return n
-}
 
 // handler takes records until there are enough. It commits seldom: coordinator and leader are one connection here, so each commit
 // waits for the fetch before it.
@@ -81,9 +67,9 @@ func main() {
 		must(err)
 		var messages []*sarama.ProducerMessage
 		for i := number(rest[1]); i < number(rest[1])+number(rest[2]); i++ {
-			message := &sarama.ProducerMessage{Topic: topic, Value: sarama.StringEncoder("v" + strconv.Itoa(i))}
-			if topic == "two" {
-				message.Key = sarama.StringEncoder(strconv.Itoa(i))
+			message := &sarama.ProducerMessage{Topic: topic, Value: sarama.ByteEncoder(value(i))}
+			if k := key(topic, i); k != nil {
+				message.Key = sarama.ByteEncoder(k)
 			}
 			messages = append(messages, message)
 		}
@@ -97,10 +83,7 @@ func main() {
 		ctx, done := context.WithTimeout(context.Background(), 60*time.Second)
 		defer done()
 		all := &handler{count: number(rest[1]), enough: done}
-		members := 1
-		if step == "pair" {
-			members = 2
-		}
+		members := membersOf(step)
 		var running sync.WaitGroup
 		for m := 0; m < members; m++ {
 			group, err := sarama.NewConsumerGroup(address, rest[0], config)
@@ -117,9 +100,7 @@ func main() {
 			}()
 		}
 		running.Wait()
-		for _, row := range all.rows {
-			fmt.Println(row)
-		}
+		printAll(all.rows)
 	case "txn":
 		config.Producer.Transaction.ID = "tx"
 		producer, err := sarama.NewSyncProducer(address, config)

@@ -144,6 +144,7 @@ def go_client(name, module, transactions, consumer_protocol):
     source, program = CACHE / f"go-{name}", CACHE / f"client-{name}"
     source.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / f"client_{name.replace('-', '_')}.go", source / "main.go")
+    shutil.copy(HERE / "client_common.go", source / "common.go")
     if not (source / "go.mod").exists(): run(go, "mod", "init", "interop", cwd=source)
     if not installed(name, [go, "get", module], cwd=source): return
     done = run(go, "build", "-o", program, cwd=source, seconds=240)
