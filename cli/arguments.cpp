@@ -1,7 +1,5 @@
 #include "cli/arguments.h"
 
-#include <CLI/App.hpp>
-
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -15,7 +13,9 @@ namespace {
   }
   std::vector<std::string> names;
   for (const auto& option : spec.options()) {
-    for (const auto& name : option.described->get_lnames()) names.push_back("--" + name);
+    for (std::string& name : option.spellings()) {
+      if (name.starts_with("--")) names.push_back(std::move(name));
+    }
   }
   // One dash too few is the commonest mistake: -offset reads as -o ffset or as an unknown -x.
   const std::string sought = spelled.starts_with("--") ? spelled : "-" + spelled;
@@ -27,7 +27,7 @@ namespace {
 
 class Reader {
  public:
-  Reader(const CommandSpec& spec, const std::vector<std::string>& args, std::size_t from)
+  Reader(CommandSpec& spec, const std::vector<std::string>& args, std::size_t from)
       : spec_(spec), args_(args) {
     read_.next = from;
   }
@@ -88,23 +88,23 @@ class Reader {
   }
 
   void give(const CommandSpec::Option& option, const std::string& spelled, const std::string& value) {
-    if (option.described->check_lname("help")) read_.help = true;
+    if (option.has_long("help")) read_.help = true;
     // A repeated flag says nothing new; a repeated value would have to win over another.
-    if (option.takes_value && !option.repeatable && option.described->count() > 0) {
+    if (option.takes_value && !option.repeatable && option.count > 0) {
       usage_error(spelled + " is given twice");
     }
-    option.described->add_result(value);
+    spec_.count_given(option);
     read_.options.push_back({&option, spelled, value});
   }
 
-  const CommandSpec& spec_;
+  CommandSpec& spec_;
   const std::vector<std::string>& args_;
   ReadArguments read_;
 };
 
 }  // namespace
 
-ReadArguments read_arguments(const CommandSpec& spec, const std::vector<std::string>& args, std::size_t from,
+ReadArguments read_arguments(CommandSpec& spec, const std::vector<std::string>& args, std::size_t from,
                              StopAt stop) {
   return Reader(spec, args, from).read(stop);
 }

@@ -3,8 +3,7 @@
 // The rules are getopt_long's without abbreviations: an option's value is whatever follows it, dashes or not
 // and even if it is empty (`-o -5`, `-D ''`, `--delimiter=`), short flags may be joined (`-qF`), `--` ends
 // the options. They are applied here because values are arbitrary bytes, and CLI11's own reader takes some of
-// them for syntax ("[a,b]",
-// "{}", nothing after an equals sign).
+// them for syntax ("[a,b]", "{}", nothing after an equals sign).
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,7 @@ enum class StopAt : std::uint8_t { end, argument };
 
 /// Reads `args` from `from` on. Unknown options (with the nearest name), missing and surplus values, and
 /// repeated options that may not be are usage errors.
-ReadArguments read_arguments(const CommandSpec& spec, const std::vector<std::string>& args, std::size_t from,
+ReadArguments read_arguments(CommandSpec& spec, const std::vector<std::string>& args, std::size_t from,
                              StopAt stop);
 
 /// Calls the setters of the options that are global, or of those that are not, and puts the option's name

@@ -1,16 +1,47 @@
 #include "cli/command_spec.h"
 
-#include <CLI/App.hpp>
 #include <algorithm>
 
 namespace tk::cli {
+namespace {
 
-CommandSpec::CommandSpec(std::string_view name, std::string_view purpose)
-    : name_(name), purpose_(purpose), app_(std::make_unique<CLI::App>()) {
-  app_->set_help_flag();  // ours is among the global options
+// Calls `take(name)` for each name of "-p,--partition", dashes and all, until it returns true; whether it
+// did.
+template <class Take>
+bool any_name(std::string_view names, Take take) {
+  while (!names.empty()) {
+    const std::size_t comma = names.find(',');
+    if (take(names.substr(0, comma))) return true;
+    names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
+  }
+  return false;
 }
 
-CommandSpec::~CommandSpec() = default;
+}  // namespace
+
+bool CommandSpec::Option::has_long(std::string_view name) const {
+  return any_name(names,
+                  [&](std::string_view each) { return each.starts_with("--") && each.substr(2) == name; });
+}
+
+bool CommandSpec::Option::has_short(char name) const {
+  return any_name(names, [&](std::string_view each) { return each.size() == 2 && each[1] == name; });
+}
+
+std::vector<std::string> CommandSpec::Option::spellings() const {
+  std::vector<std::string> all;
+  any_name(names, [&](std::string_view each) {
+    all.emplace_back(each);
+    return false;
+  });
+  std::ranges::stable_partition(all, [](const std::string& each) { return !each.starts_with("--"); });
+  return all;
+}
+
+CommandSpec::CommandSpec(std::string_view name, std::string_view purpose) : name_(name), purpose_(purpose) {
+  constexpr std::size_t kUsual = 48;  // options of a command with many
+  options_.reserve(kUsual);
+}
 
 void CommandSpec::usage(std::string_view arguments, Completes completes) {
   usage_ = arguments;
@@ -22,14 +53,10 @@ void CommandSpec::group(std::string_view heading) {
 }
 
 CommandSpec::Option& CommandSpec::add(const std::string& names, const std::string& help, bool takes_value) {
-  // What is read goes through our setters; CLI11 needs a callback only as a place to put it.
-  const auto ignore = [](const CLI::results_t&) { return true; };
-  CLI::Option* described = takes_value ? app_->add_option(names, ignore, help)
-                                       : app_->add_flag_callback(
-                                             names, [] {}, help);
-  described->group(group_);
   Option& option = options_.emplace_back();
-  option.described = described;
+  option.names = names;
+  option.help = help;
+  option.group = group_;
   option.takes_value = takes_value;
   option.global = globals_;
   return option;
@@ -46,7 +73,7 @@ void CommandSpec::flag(const std::string& names, const std::string& help, std::f
 void CommandSpec::value(const std::string& names, const std::string& value, const std::string& help,
                         Setter set) {
   Option& option = add(names, help, true);
-  option.described->type_name(value);
+  option.value_name = value;
   option.set = std::move(set);
 }
 
@@ -75,7 +102,7 @@ void CommandSpec::begin_globals() {
 
 std::size_t CommandSpec::count(std::string_view name) const {
   const Option* option = find_long(name);
-  return option == nullptr ? 0 : option->described->count();
+  return option == nullptr ? 0 : option->count;
 }
 
 void CommandSpec::at_most_one_of(std::initializer_list<std::string_view> names) const {
@@ -94,17 +121,19 @@ void CommandSpec::run_checks() const {
 }
 
 const CommandSpec::Option* CommandSpec::find_long(std::string_view name) const {
-  const auto it = std::find_if(options_.begin(), options_.end(), [&](const Option& option) {
-    return option.described->check_lname(std::string(name));
-  });
+  const auto it = std::find_if(options_.begin(), options_.end(),
+                               [&](const Option& option) { return option.has_long(name); });
   return it == options_.end() ? nullptr : &*it;
 }
 
 const CommandSpec::Option* CommandSpec::find_short(char name) const {
-  const auto it = std::find_if(options_.begin(), options_.end(), [&](const Option& option) {
-    return option.described->check_sname(std::string(1, name));
-  });
+  const auto it = std::find_if(options_.begin(), options_.end(),
+                               [&](const Option& option) { return option.has_short(name); });
   return it == options_.end() ? nullptr : &*it;
+}
+
+void CommandSpec::count_given(const Option& option) {
+  ++options_[static_cast<std::size_t>(&option - options_.data())].count;
 }
 
 }  // namespace tk::cli

@@ -1,21 +1,16 @@
 // What one command takes: options, arguments, examples, and what to run. The flags_*.cpp fill it in; reading
-// (arguments.h), help and completion go by it. CLI11 holds the options and formats their help.
+// (arguments.h), help and completion go by it. What it costs is paid at every start, so an option is kept as
+// it was declared; CLI11 sees it where help is printed (help.cpp).
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/parse_types.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace tk {
 struct Context;
@@ -34,21 +29,34 @@ class CommandSpec {
  public:
   using Setter = std::function<void(const std::string& value)>;
   struct Option {
-    CLI::Option* described = nullptr;
+    /// "-p,--partition".
+    std::string names;
+    /// What the help calls the value; empty for a flag.
+    std::string value_name;
+    std::string help;
+    /// The heading it stands under.
+    std::string group;
     Setter set;
+    /// How often it was given.
+    std::size_t count = 0;
     bool takes_value = false;
     bool repeatable = false;
     /// Set before the others, which may depend on it (the clock).
     bool global = false;
+
+    /// `name` is without dashes.
+    [[nodiscard]] bool has_long(std::string_view name) const;
+    [[nodiscard]] bool has_short(char name) const;
+    /// The names with their dashes, short ones first.
+    [[nodiscard]] std::vector<std::string> spellings() const;
   };
 
   /// `name` is the command's one or two words, empty for tk itself.
   CommandSpec(std::string_view name, std::string_view purpose);
-  ~CommandSpec();
   CommandSpec(const CommandSpec&) = delete;
   CommandSpec& operator=(const CommandSpec&) = delete;
 
-  // Filling in. `names` are as CLI11 has them, "-p,--partition"; every option has a long name.
+  // Filling in. `names` are as in "-p,--partition"; every option has a long name.
 
   /// The arguments in the usage line, for example "TOPIC [FILE]...", and what a shell completes there.
   void usage(std::string_view arguments, Completes completes);
@@ -108,10 +116,11 @@ class CommandSpec {
   [[nodiscard]] const std::vector<std::string>& paragraphs() const { return paragraphs_; }
   [[nodiscard]] const std::vector<std::string>& examples() const { return examples_; }
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
-  [[nodiscard]] const CLI::App& app() const { return *app_; }
   /// The option with a long name (without dashes) or a short one; null if there is none.
   [[nodiscard]] const Option* find_long(std::string_view name) const;
   [[nodiscard]] const Option* find_short(char name) const;
+  /// Notes that one of options() was given once more.
+  void count_given(const Option& option);
 
  private:
   template <class T>
@@ -131,7 +140,6 @@ class CommandSpec {
   std::string group_ = "Options";
   Completes completes_ = Completes::nothing;
   bool globals_ = false;
-  std::unique_ptr<CLI::App> app_;
   std::vector<Option> options_;
   std::vector<std::string> paragraphs_;
   std::vector<std::string> examples_;

@@ -27,12 +27,11 @@ CompletionCommand describe(const CommandSpec& spec) {
   CompletionCommand command{spec.name(), spec.purpose(), spec.completes(), {}};
   for (const CommandSpec::Option& option : spec.options()) {
     CompletionOption described;
-    for (const auto& name : option.described->get_snames()) described.names.push_back("-" + name);
-    for (const auto& name : option.described->get_lnames()) described.names.push_back("--" + name);
-    described.help = option.described->get_description();
+    described.names = option.spellings();
+    described.help = option.help;
     described.takes_value = option.takes_value;
     described.repeatable = option.repeatable;
-    if (option.takes_value) described.choices = split_choices(option.described->get_type_name());
+    if (option.takes_value) described.choices = split_choices(option.value_name);
     command.options.push_back(std::move(described));
   }
   return command;

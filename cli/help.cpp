@@ -31,7 +31,19 @@ class OptionFormatter : public CLI::Formatter {
 
 // CLI11's text of the option groups, in the order they were added, with one blank line between them.
 std::string option_groups(const CommandSpec& spec) {
-  std::string text = OptionFormatter().make_groups(&spec.app(), CLI::AppFormatMode::Normal);
+  CLI::App app;
+  app.set_help_flag();  // ours is among the global options
+  for (const CommandSpec::Option& option : spec.options()) {
+    // Two options of one name are an error of CLI11's, so every command's help is one of the tests.
+    CLI::Option* const described =
+        option.takes_value ? app.add_option(
+                                 option.names, [](const CLI::results_t&) { return true; }, option.help)
+                           : app.add_flag_callback(
+                                 option.names, [] {}, option.help);
+    described->group(option.group);
+    if (option.takes_value) described->type_name(option.value_name);
+  }
+  std::string text = OptionFormatter().make_groups(&app, CLI::AppFormatMode::Normal);
   for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n", at))
     text.erase(at, 1);
   return text;

@@ -92,11 +92,9 @@ std::string synopsis(const std::string& command, std::string_view usage) {
 
 std::string option_entry(const CommandSpec::Option& option) {
   std::string names;
-  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + bold(name); };
-  for (const auto& name : option.described->get_snames()) add("-" + name);
-  for (const auto& name : option.described->get_lnames()) add("--" + name);
-  if (option.takes_value) names += " " + italic(option.described->get_type_name());
-  return ".TP\n" + names + "\n" + escaped(option.described->get_description(), false) + "\n";
+  for (const std::string& name : option.spellings()) names += (names.empty() ? "" : ", ") + bold(name);
+  if (option.takes_value) names += " " + italic(option.value_name);
+  return ".TP\n" + names + "\n" + escaped(option.help, false) + "\n";
 }
 
 // Options under the headings that --help has.
@@ -104,9 +102,8 @@ std::string options_section(const CommandSpec& spec) {
   std::string text = ".SH OPTIONS\n";
   std::string group = "Options";
   for (const CommandSpec::Option& option : spec.options()) {
-    const std::string& heading = option.described->get_group();
-    if (heading != group) text += ".SS " + escaped(heading, false) + "\n";
-    group = heading;
+    if (option.group != group) text += ".SS " + escaped(option.group, false) + "\n";
+    group = option.group;
     text += option_entry(option);
   }
   return text;

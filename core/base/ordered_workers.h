@@ -20,6 +20,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/base/processors.h"
+
 namespace tk {
 
 namespace detail {
@@ -69,11 +71,9 @@ class TurnGate {
   std::atomic<std::uint64_t> now_{0};
 };
 
-/// The number of threads for parallel work: as many as there are processors, at most 8.
+/// The number of threads for parallel work: as many as there are processors for it, at most 8.
 inline unsigned worker_count() {
-  // Asked once: the answer costs system calls, and does not change for this.
-  static const unsigned cores = std::thread::hardware_concurrency();
-  return cores == 0 ? 1 : (cores > 8 ? 8 : cores);
+  return std::min(usable_processors(), 8U);
 }
 
 /// The number of jobs that keeps so many threads busy: beyond one each, some whose results wait for their
