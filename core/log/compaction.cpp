@@ -117,10 +117,8 @@ class Compaction {
 
     // Within what the map does not need itself (it keeps a third of its limit free for growing).
     std::optional<LatestOffsets> latest;
-    if (from <= map_end && LatestOffsets::bytes_for(from, map_end) <= options_.map_bytes / 4)
+    if (from <= map_end && LatestOffsets::bytes_for(keys, from, map_end) <= options_.map_bytes / 4)
       latest.emplace(keys, from, map_end);
-    DeadStretches dead;
-    if (latest && history == nullptr) dead = DeadStretches(content.read, *latest, view.log_end);
     FilterRules rules{.keys = &keys,
                       .latest = latest ? &*latest : nullptr,
                       .history = history,
@@ -131,7 +129,7 @@ class Compaction {
     const PassContext context{.fs = fs_,
                               .options = options_,
                               .rules = rules,
-                              .dead = dead,
+                              .read = content.read,
                               .legacy_horizon_ms = legacy_horizon(view, from),
                               .as_writer = [this](const std::function<void()>& work) { as_writer(work); }};
     LogView below = segments_between(view, Offset(0), map_end + 1);

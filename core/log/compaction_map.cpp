@@ -92,6 +92,7 @@ class MapBuilder {
     job.stretches.clear();
     job.bytes = 0;
     std::int64_t records = 0;
+    bool only_records = true;
     Offset last(-1);
     const auto take = [&](const RecordView& record) {
       ++records;
@@ -106,11 +107,13 @@ class MapBuilder {
       if (stretch.kind != StretchKind::units) refuse(stretch.position, 0, stretch.fault, {});
       job.bytes += stretch.size;
       records = 0;
+      only_records = true;
       walk_units(
           job.chunk.scan, stretch,
           [&](ByteView unit, UnitKind kind, std::uint64_t position) {
             UnitInfo info;
             Fault fault = read_unit_info(unit, kind, info);
+            only_records &= kind != UnitKind::legacy && !info.control && info.count > 0;
             if (!fault && !info.control && info.count > 0 &&
                 (history_ == nullptr || !history_->transactions().aborted(info))) {
               fault = job.decoder.decode(unit, info, take);
@@ -125,7 +128,7 @@ class MapBuilder {
             return run.end;
           });
       job.stretches.push_back({job.chunk.segment->base, stretch.position, stretch.position + stretch.size,
-                               stretch.after, last, records});
+                               stretch.after, last, records, only_records});
     }
   }
 

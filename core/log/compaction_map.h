@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/log/dead_stretches.h"
+#include "core/log/settled_stretches.h"
 #include "core/log/key_map.h"
 #include "core/log/log_history.h"
 #include "core/log/log_view.h"

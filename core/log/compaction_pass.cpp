@@ -19,16 +19,16 @@ std::int64_t size_of(FileSystem& fs, const std::string& path) {
 }
 
 struct Job {
-  explicit Job(const PassContext& context)
-      : rules(context.rules), dead(context.dead), filter(context.rules) {}
+  Job(const PassContext& context, const SettledStretches& known)
+      : rules(context.rules), settled(known), filter(context.rules) {}
 
-  /// What lies in a dead stretch was counted as a whole.
+  /// What lies in a settled stretch was counted as a whole.
   [[nodiscard]] bool counted(std::uint64_t position) const {
-    return dead.find(chunk.segment->base, position) != nullptr;
+    return settled.find(chunk.segment->base, position) != nullptr;
   }
 
   const FilterRules& rules;
-  const DeadStretches& dead;
+  const SettledStretches& settled;
   CursorChunk chunk;
   UnitFilter filter;
   Buffer out;
@@ -84,7 +84,7 @@ void filter_chunk(Job& job, std::int64_t legacy_horizon_ms) {
           FilteredUnit& result = job.units.emplace_back();
           if (const Fault fault = job.filter.filter(unit, info, keeps_tombstones, job.out, result))
             refuse(position, 0, fault, {});
-          if (job.counted(position)) result.records_before = 0;
+          if (job.counted(position)) result.records_before = result.records_after = 0;
           job.changed |= result.size != unit.size() ||
                          std::memcmp(job.out.data() + before, unit.data(), unit.size()) != 0;
         },
@@ -117,9 +117,19 @@ class FileCloser {
 /// Takes filtered chunks in order and makes segments of them.
 class GroupWriter {
  public:
-  GroupWriter(const PassContext& context, const LogView& view, std::vector<SegmentGroup> groups)
-      : context_(context), segments_(view.files.segments), groups_(std::move(groups)), end_(view.log_end) {
-    for (const ReadStretch& dead : context.dead.all()) tally_.records_before += dead.records;
+  GroupWriter(const PassContext& context, const LogView& view, std::vector<SegmentGroup> groups,
+              const SettledStretches& settled)
+      : context_(context),
+        segments_(view.files.segments),
+        groups_(std::move(groups)),
+        settled_(settled),
+        end_(view.log_end) {
+    for (const SettledStretch& it : settled.all()) {
+      tally_.records_before += it.read.records;
+      if (!it.stays) continue;
+      tally_.records_after += it.read.records;
+      tally_.bytes_after += it.read.end - it.read.begin;
+    }
   }
 
   void take(const Job& job) {
@@ -158,7 +168,7 @@ class GroupWriter {
 
   void finish_group() {
     const SegmentGroup group = groups_[group_++];
-    const bool changed = changed_ || group.end - group.first > 1 || has_dead(segments_[group.first].base);
+    const bool changed = changed_ || group.end - group.first > 1 || has_dropped(segments_[group.first].base);
     changed_ = false;
     std::vector<SegmentFile> old(segments_.begin() + static_cast<std::ptrdiff_t>(group.first),
                                  segments_.begin() + static_cast<std::ptrdiff_t>(group.end));
@@ -184,9 +194,10 @@ class GroupWriter {
     outputs_.clear();
   }
 
-  [[nodiscard]] bool has_dead(Offset segment) const {
-    const auto& dead = context_.dead.all();
-    return std::ranges::find(dead, segment, &ReadStretch::segment) != dead.end();
+  /// True if a stretch of the segment was stepped over of which nothing stays.
+  [[nodiscard]] bool has_dropped(Offset segment) const {
+    return std::ranges::any_of(
+        settled_.all(), [&](const SettledStretch& it) { return !it.stays && it.read.segment == segment; });
   }
 
   [[nodiscard]] Offset end_of(const SegmentGroup& group) const {
@@ -205,6 +216,7 @@ class GroupWriter {
   const PassContext& context_;
   const std::vector<SegmentFile>& segments_;
   std::vector<SegmentGroup> groups_;
+  const SettledStretches& settled_;
   Offset end_;  // of the last segment
   std::size_t group_ = 0;
   std::unique_ptr<CleanedSegment> output_;
@@ -214,13 +226,24 @@ class GroupWriter {
   FileCloser closer_;
 };
 
+SettledStretches settle(const PassContext& context, const LogView& view,
+                        const std::vector<SegmentGroup>& groups) {
+  if (context.rules.latest == nullptr || context.rules.history != nullptr) return {};
+  std::vector<SegmentFile> alone;
+  for (const SegmentGroup& group : groups) {
+    if (group.end - group.first == 1) alone.push_back(view.files.segments[group.first]);
+  }
+  return {context.read, *context.rules.latest, context.rules.high_watermark, alone};
+}
+
 /// False if it was interrupted.
-bool filter_all(const PassContext& context, const LogView& view, GroupWriter& writer,
-                const std::function<void(std::uint64_t bytes)>& advanced) {
+bool filter_all(const PassContext& context, const LogView& view, const SettledStretches& settled,
+                GroupWriter& writer, const std::function<void(std::uint64_t bytes)>& advanced) {
   PartitionCursor cursor(context.fs, view, view.files.segments.front().base);
-  cursor.skip(context.dead);
+  cursor.skip(settled);
+  for (const SettledStretch& it : settled.all()) advanced(it.read.end - it.read.begin);
   std::vector<std::unique_ptr<Job>> jobs;
-  for (unsigned i = 0; i < job_count(); ++i) jobs.push_back(std::make_unique<Job>(context));
+  for (unsigned i = 0; i < job_count(); ++i) jobs.push_back(std::make_unique<Job>(context, settled));
   bool interrupted = false;
   run_ordered(
       jobs, [&](Job& job) { return cursor.next(job.chunk); },
@@ -265,10 +288,12 @@ std::vector<SegmentGroup> group_segments(FileSystem& fs, const std::vector<Segme
 
 PassTally run_compaction_pass(const PassContext& context, const LogView& view,
                               const std::function<void(std::uint64_t bytes)>& advanced) {
-  GroupWriter writer(context, view,
-                     group_segments(context.fs, view.files.segments, view.log_end, context.options.config));
+  const std::vector<SegmentGroup> groups =
+      group_segments(context.fs, view.files.segments, view.log_end, context.options.config);
+  const SettledStretches settled = settle(context, view, groups);
+  GroupWriter writer(context, view, groups, settled);
   // The cursor and the jobs hold files open: they are gone before the last of these are removed.
-  const bool interrupted = !filter_all(context, view, writer, advanced);
+  const bool interrupted = !filter_all(context, view, settled, writer, advanced);
   if (!interrupted) writer.finish_all();
   PassTally tally = writer.tally();
   tally.interrupted = interrupted;

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "core/log/compaction.h"
-#include "core/log/dead_stretches.h"
+#include "core/log/settled_stretches.h"
 #include "core/log/unit_filter.h"
 
 namespace tk {
@@ -29,8 +29,8 @@ struct PassContext {
   FileSystem& fs;
   const CompactionOptions& options;
   FilterRules rules;
-  /// Not read again.
-  const DeadStretches& dead;
+  /// What the pass's first half has read.
+  const std::vector<ReadStretch>& read;
   /// The modification time that tombstones of magic 0 and 1 must be younger than to stay (§11.3), in ms.
   std::int64_t legacy_horizon_ms = 0;
   /// Called around each replacement, with the work to do while the right to write is held.

@@ -1,6 +1,5 @@
 #include "core/log/latest_offsets.h"
 
-#include <atomic>
 #include <bit>
 #include <memory>
 
@@ -8,35 +7,47 @@
 
 namespace tk {
 
+// Each map's offsets are noted apart: in words in common, each note would wait for the other processor's.
 LatestOffsets::LatestOffsets(const KeyMaps& keys, Offset from, Offset last) : from_(from), end_(last + 1) {
+  struct Part {
+    std::size_t map = 0;
+    Bits latest, tombstones;
+  };
   const std::size_t words = (place(last) + 64) / 64;
   latest_.resize(words);
   tombstones_.resize(words);
-  // Offsets of one word may be in several maps.
-  const auto set = [](std::uint64_t& word, std::uint64_t mask) {
-    std::atomic_ref(word).fetch_or(mask, std::memory_order_relaxed);
-  };
-  const auto mark = [&](Offset offset, bool tombstone) {
-    if (!covers(offset, offset)) return;
-    const std::size_t at = place(offset);
-    const std::uint64_t mask = std::uint64_t{1} << at % 64;
-    set(latest_[at / 64], mask);
-    if (tombstone) set(tombstones_[at / 64], mask);
-  };
-  std::vector<std::unique_ptr<std::size_t>> jobs;
-  for (std::size_t i = 0; i < keys.count(); ++i) jobs.push_back(std::make_unique<std::size_t>());
+  std::vector<std::unique_ptr<Part>> parts;
+  for (std::size_t i = 0; i < keys.count(); ++i) parts.push_back(std::make_unique<Part>());
   std::size_t next = 0;
   run_ordered(
-      jobs,
-      [&](std::size_t& map) {
-        map = next++;
-        return map < keys.count();
+      parts,
+      [&](Part& part) {
+        part.map = next++;
+        return part.map < keys.count();
       },
-      [&](const std::size_t& map) { keys.each_of(map, mark); }, [](std::size_t&) { return true; });
+      [&](Part& part) {
+        part.latest.assign(words, 0);
+        part.tombstones.assign(words, 0);
+        keys.each_of(part.map, [&](Offset offset, bool tombstone) {
+          if (!covers(offset, offset)) return;
+          const std::size_t at = place(offset);
+          const std::uint64_t mask = std::uint64_t{1} << at % 64;
+          part.latest[at / 64] |= mask;
+          if (tombstone) part.tombstones[at / 64] |= mask;
+        });
+      },
+      [&](Part& part) {
+        for (std::size_t i = 0; i < words; ++i) {
+          latest_[i] |= part.latest[i];
+          tombstones_[i] |= part.tombstones[i];
+        }
+        return true;
+      });
 }
 
-std::uint64_t LatestOffsets::bytes_for(Offset from, Offset last) {
-  return (static_cast<std::uint64_t>(last - from) / 64 + 1) * 2 * sizeof(std::uint64_t);
+std::uint64_t LatestOffsets::bytes_for(const KeyMaps& keys, Offset from, Offset last) {
+  const std::uint64_t words = (static_cast<std::uint64_t>(last - from) / 64 + 1) * 2;
+  return words * sizeof(std::uint64_t) * (keys.count() + 1);
 }
 
 std::int64_t LatestOffsets::count(const Bits& bits, std::size_t first, std::size_t last) {

@@ -16,8 +16,8 @@ class LatestOffsets {
   /// Of the offsets `from` .. `last`; the keys of all records in that range are in the map.
   LatestOffsets(const KeyMaps& keys, Offset from, Offset last);
 
-  /// The bytes that it takes for a range.
-  static std::uint64_t bytes_for(Offset from, Offset last);
+  /// The bytes that it takes for a range while it is made, which each map adds to.
+  static std::uint64_t bytes_for(const KeyMaps& keys, Offset from, Offset last);
 
   /// True if it knows of every offset from `first` to `last`.
   [[nodiscard]] bool covers(Offset first, Offset last) const {

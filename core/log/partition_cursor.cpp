@@ -135,13 +135,14 @@ void PartitionCursor::look_again() {
 }
 
 // In a segment that was replaced since they were found, places mean nothing.
-void PartitionCursor::step_over_dead() {
-  if (dead_ == nullptr || looked_again_) return;
-  const ReadStretch* const dead = dead_->find(view_->files.segments[index_].base, scanner_->position());
-  if (dead == nullptr) return;
-  range_.position = dead->end;
-  range_.after = last_ = dead->last;
-  ahead_->passed(dead->end);
+void PartitionCursor::step_over_settled() {
+  if (settled_ == nullptr || looked_again_) return;
+  const SettledStretch* const settled =
+      settled_->find(view_->files.segments[index_].base, scanner_->position());
+  if (settled == nullptr) return;
+  range_.position = settled->read.end;
+  range_.after = last_ = settled->read.last;
+  ahead_->passed(settled->read.end);
   scanner_.emplace(*file_, range_, chunk_bytes_, ahead_);
 }
 
@@ -173,7 +174,7 @@ bool PartitionCursor::next(CursorChunk& chunk) {
   while (index_ < view_->files.segments.size()) {
     if (!scanner_) open_segment();
     if (!scanner_) break;
-    step_over_dead();
+    step_over_settled();
     const auto& segments = view_->files.segments;
     const bool more = scanner_->next(chunk.scan);
     last_ = std::max(last_, scanner_->last_offset());

@@ -8,9 +8,9 @@
 #include <memory>
 #include <mutex>
 
-#include "core/log/dead_stretches.h"
 #include "core/log/log_view.h"
 #include "core/log/segment_scanner.h"
+#include "core/log/settled_stretches.h"
 
 namespace tk {
 
@@ -34,7 +34,7 @@ class PartitionCursor {
 
   /// Steps over these from now on, as far as it is up to it: some of their units may come. They must outlive
   /// the cursor.
-  void skip(const DeadStretches& dead) { dead_ = &dead; }
+  void skip(const SettledStretches& settled) { settled_ = &settled; }
 
   /// Reads for a chunk what next() will probably want in it. For any thread, while another may be in next();
   /// only a matter of speed.
@@ -48,7 +48,7 @@ class PartitionCursor {
   void open_segment();
   bool try_to_open();
   void look_again();
-  void step_over_dead();
+  void step_over_settled();
   void require_whole();
 
   FileSystem& fs_;
@@ -59,7 +59,7 @@ class PartitionCursor {
   std::shared_ptr<File> file_;
   std::optional<SegmentScanner> scanner_;
   ScanRange range_;  // of the scanner
-  const DeadStretches* dead_ = nullptr;
+  const SettledStretches* settled_ = nullptr;
   std::mutex mutex_;
   std::shared_ptr<ReadAhead> ahead_;  // of the segment being read; guarded by mutex_
   Offset start_;

@@ -118,6 +118,51 @@ TEST_SUITE("log.compaction") {
     }
   }
 
+  TEST_CASE("a segment of which everything stays is not written anew, and is counted all the same") {
+    struct Case {
+      const char* what;
+      // What becomes of key 2, which lies in the first segment.
+      std::optional<std::string> value;
+      bool again;  // written once more at the end
+      bool first_segment_stays;
+    };
+    const Case cases[] = {{"all keys distinct", "v", false, true},
+                          {"a tombstone, which gets its horizon", std::nullopt, false, false},
+                          {"a key that is superseded later", "v", true, false}};
+    for (const TopicFormat format : {TopicFormat::kafka, TopicFormat::json}) {
+      for (const Case& it : cases) {
+        CAPTURE(static_cast<int>(format));
+        CAPTURE(it.what);
+        MemoryFileSystem fs;
+        KeyedLog log(fs, format);
+        for (int i = 0; i < 40; ++i) {
+          log.append("k" + std::to_string(i), i == 2 ? it.value : std::optional<std::string>("v"),
+                     vectors::kT + i);
+        }
+        if (it.again) log.append("k2", "newer", vectors::kT + 50);
+        log.roll();
+        const auto before = list_partition(fs, kPartition).segments;
+        REQUIRE(before.size() >= 4);
+        REQUIRE(before[1].base > Offset(2));
+        const auto expected = log.compacted(log.active_base());
+        const CompactionResult result = compact(fs, forced(log));
+        CHECK(log.read() == expected);
+        CHECK(verify_says(fs) == "");
+        CHECK(result.records_before == static_cast<std::int64_t>(log.written().size()));
+        CHECK(result.records_after == static_cast<std::int64_t>(expected.size()));
+        const auto after = list_partition(fs, kPartition).segments;
+        REQUIRE(after.size() == before.size());
+        CHECK((after[0].inode == before[0].inode) == it.first_segment_stays);
+        std::uint64_t bytes = 0;
+        for (std::size_t i = 0; i + 1 < after.size(); ++i) {
+          bytes += after[i].size;
+          if (i > 0) CHECK(after[i].inode == before[i].inode);
+        }
+        CHECK(result.bytes_after == bytes);
+      }
+    }
+  }
+
   TEST_CASE("R62: a tombstone gets its horizon at the first cleaning and goes when that is reached") {
     for (const TopicFormat format : {TopicFormat::kafka, TopicFormat::json}) {
       CAPTURE(static_cast<int>(format));
