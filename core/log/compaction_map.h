@@ -3,10 +3,10 @@
 
 #include <functional>
 
-#include "core/log/settled_stretches.h"
 #include "core/log/key_map.h"
 #include "core/log/log_history.h"
 #include "core/log/log_view.h"
+#include "core/log/settled_stretches.h"
 
 namespace tk {
 
