@@ -1,7 +1,5 @@
 #include "cli/completion.h"
 
-#include <CLI/App.hpp>
-
 #include "cli/command_table.h"
 #include "cli/globals.h"
 #include "commands/context.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-
 #include "cli/command_table.h"
 #include "cli/globals.h"
 #include "cli/help.h"
