@@ -48,7 +48,7 @@ LogView look(FileSystem& fs, const std::string& directory, std::optional<Offset>
     return view;
   }
   const SegmentFile& last = view.files.segments.back();
-  const TrustedPlace from = find_last_indexed(fs, last);
+  const TrustedPlace from = find_place_before_end(fs, last);
   const ScanRange range{.position = from.position,
                         .end = last.size,
                         .segment_base = last.base,

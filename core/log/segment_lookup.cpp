@@ -126,6 +126,11 @@ TrustedPlace find_last_indexed(FileSystem& fs, const SegmentFile& segment) {
   return {static_cast<std::uint64_t>(entry.position), unit->first - 1, last};
 }
 
+TrustedPlace find_place_before_end(FileSystem& fs, const SegmentFile& segment) {
+  constexpr std::uint64_t kOneRead = 16U << 10;
+  return segment.size <= kOneRead ? segment_start(segment) : find_last_indexed(fs, segment);
+}
+
 namespace {
 
 /// True if the unit that the log holds at a time entry's offset has that timestamp as its largest. Releases

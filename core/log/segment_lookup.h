@@ -27,6 +27,9 @@ TrustedPlace find_unit_after(FileSystem& fs, const SegmentFile& segment, Offset 
 /// The place of the last index entry that the log bears out: the entry's offset is that of the last record of
 /// the unit there. In a partition that tk made everything before it has been forced to disk (design.md §3).
 TrustedPlace find_last_indexed(FileSystem& fs, const SegmentFile& segment);
+/// Where to begin looking for the end of a segment: the same, but the start where the whole segment is not
+/// more than one read, so that listing thousands of small partitions opens no index.
+TrustedPlace find_place_before_end(FileSystem& fs, const SegmentFile& segment);
 
 /// The largest timestamp in a segment, by its time index if the log bears its last entry out, else by a scan;
 /// -1 if no record has one.

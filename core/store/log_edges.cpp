@@ -91,7 +91,7 @@ std::optional<std::int64_t> last_timestamp(FileSystem& fs, const LogView& view) 
   for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
     if (segment->size == 0) continue;
     const TrustedPlace start{0, segment->base - 1, std::nullopt};
-    const TrustedPlace indexed = find_last_indexed(fs, *segment);
+    const TrustedPlace indexed = find_place_before_end(fs, *segment);
     auto unit = last_data_unit(fs, *segment, range_from(view, *segment, indexed));
     if (!unit && indexed.position > 0) unit = last_data_unit(fs, *segment, range_from(view, *segment, start));
     if (unit) return if_known(last_timestamp_in(fs, *segment, *unit, view.log_start));
@@ -102,7 +102,7 @@ std::optional<std::int64_t> last_timestamp(FileSystem& fs, const LogView& view) 
 std::vector<DamageRange> damage_at_end(FileSystem& fs, const LogView& view) {
   if (view.empty() || view.end_state != TailScan::Stop::damaged) return {};
   const SegmentFile& last = view.files.segments.back();
-  return scan_to_end(fs, last, range_from(view, last, find_last_indexed(fs, last))).damage;
+  return scan_to_end(fs, last, range_from(view, last, find_place_before_end(fs, last))).damage;
 }
 
 }  // namespace tk
