@@ -44,6 +44,19 @@ std::optional<BrokerGroup> broker_group(const std::string& group, const Store& s
   return found == of_broker.groups.end() ? std::nullopt : std::optional(std::move(found->second));
 }
 
+void refuse_brokers_group(const std::string& group, const Store& store, const GroupStore& groups,
+                          Context& context) {
+  if (!broker_group(group, store, groups, context)) return;
+  throw Error(
+      ErrorCode::inconsistent_group_protocol,
+      fmt::format("group '{}' is the broker's own: a group of tk's with its name would hide its commits",
+                  printable(group)))
+      .at(store.directory())
+      .hint(
+          "start a group of another name where it stands: 'tk groups export GROUP', then "
+          "'tk groups reset-offsets NAME --from-file FILE --execute'");
+}
+
 TransactionCoordinators transaction_coordinators(const Store& store, Context& context) {
   return read_transaction_coordinators(store, notes_of(context));
 }

@@ -19,6 +19,10 @@ BrokerGroups broker_groups(const Store& store, Context& context);
 /// first. Throws invalid_group_id.
 std::optional<BrokerGroup> broker_group(const std::string& group, const Store& store,
                                         const GroupStore& groups, Context& context);
+/// For what would make a group of tk's, or change one: throws inconsistent_group_protocol where the group of
+/// that name is the broker's, whose commits a new group would hide. Throws invalid_group_id.
+void refuse_brokers_group(const std::string& group, const Store& store, const GroupStore& groups,
+                          Context& context);
 TransactionCoordinators transaction_coordinators(const Store& store, Context& context);
 
 /// The members of state_json() and `type`, `offsets_partition`; the line not ended.

@@ -1,6 +1,7 @@
 // tk commit
 #include <fmt/format.h>
 
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -78,6 +79,7 @@ int run_commit(const CommitOptions& options, Context& context) {
   const Store store = open_store_for_groups(context);
   const GroupLogs logs(store);
   GroupStore groups = open_groups(context, options.sync);
+  refuse_brokers_group(options.group, store, groups, context);
   std::vector<CommittedRow> rows;
   const auto outcome = groups.change(options.group, logs, [&](GroupTurn& turn) {
     if (!turn.exists && options.member) throw groups.unknown_group(options.group);

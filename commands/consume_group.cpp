@@ -1,4 +1,5 @@
 #include "commands/consume_group.h"
+#include "commands/broker_rows.h"
 
 #include <fmt/format.h>
 
@@ -126,6 +127,7 @@ GroupSession::Options GroupConsumer::session_options() {
 }
 
 void GroupConsumer::run() {
+  refuse_brokers_group(group_.group, store_, groups_, context_);
   quiet_since_ms_ = monotonic_ms();
   Membership joined = session_.join();
   try {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "commands/broker_rows.h"
 #include "commands/commands.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -217,6 +218,7 @@ int run_rebalance(const RebalanceOptions& options, Context& context) {
   });
   if (!joins) static_cast<void>(Store::open(context.fs, context.directory, {}));
   const Store store = open_store_for_writing(context);
+  refuse_brokers_group(options.group, store, open_groups(context), context);
   Rebalance(options, store, context).run();
   return context.diagnostics.exit_code();
 }

@@ -149,3 +149,23 @@ time.sleep(30)' > held &
   tk_is 0 groups reset-offsets g-classic --all-topics --to-earliest --json
   kill $holder
 }
+
+@test "no group of tk's takes the name of a broker's, whose commits it would hide" {
+  broker
+  for line in "commit g-classic plain-0=1" "rebalance g-classic --topic plain --join c1" "consume plain -g g-consumer -n 1" "commit g-share plain-0=1"; do
+    run --separate-stderr tk -d logs $line
+    [ "$status" -eq 4 ]
+    [ -z "$output" ]
+    [[ "$stderr" == *"is the broker's own"* ]]
+  done
+  run --separate-stderr tk -d logs commit g-classic plain-0=1 --json
+  [ "$(jq -r .error <<<"$output")" = INCONSISTENT_GROUP_PROTOCOL ]
+  [ -z "$(find logs -name '*g-classic*' -o -name '*g-consumer*' -o -name '*g-share*')" ]
+  # As the hint says: another group starts where the broker's stands.
+  tk -d logs groups export g-classic > offsets.csv
+  tk -d logs groups reset-offsets mine --from-file offsets.csv --execute -q
+  diff <(tk -d logs groups describe g-classic --json | jq -c '[.topic, .partition, .committed]') \
+    <(tk -d logs groups describe mine --json | jq -c '[.topic, .partition, .committed]')
+  tk -d logs commit mine plain-0=1
+  [ "$(tk -d logs groups describe mine --json | jq 'select(.partition == 0 and .topic == "plain").committed')" = 1 ]
+}
