@@ -159,7 +159,7 @@ time.sleep(30)' > held &
     [[ "$stderr" == *"is the broker's own"* ]]
   done
   run --separate-stderr tk -d logs commit g-classic plain-0=1 --json
-  [ "$(jq -r .error <<<"$output")" = INCONSISTENT_GROUP_PROTOCOL ]
+  [ "$(tail -n 1 <<<"$stderr" | jq -r .error)" = INCONSISTENT_GROUP_PROTOCOL ]
   [ -z "$(find logs -name '*g-classic*' -o -name '*g-consumer*' -o -name '*g-share*')" ]
   # As the hint says: another group starts where the broker's stands.
   tk -d logs groups export g-classic > offsets.csv
