@@ -13,6 +13,7 @@
 #include "commands/damage_text.h"
 #include "commands/diagnostics.h"
 #include "commands/open_store.h"
+#include "commands/progress.h"
 #include "core/io/output.h"
 #include "core/io/watch.h"
 #include "core/log/latest_keys.h"
@@ -38,10 +39,17 @@ struct Job {
 class Consumer {
  public:
   Consumer(const ConsumeOptions& options, Context& context)
-      : options_(options), context_(context), filter_(options), printer_(options, context) {
+      : options_(options),
+        context_(context),
+        filter_(options),
+        printer_(options, context),
+        progress_(context, "read", kProgressMiB,
+                  !options.follow && (output_is_file() || options.output == ConsumeOptions::Output::count)) {
     for (unsigned i = 0; i < job_count(); ++i) jobs_.push_back(std::make_unique<Job>());
   }
 
+  /// Tells the progress about how much there is to read, by the share of the offsets.
+  void expect(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
   void read_in_turn(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
   void read_by_time(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
   void follow(const std::vector<std::unique_ptr<PartitionPlan>>& plans);
@@ -62,6 +70,7 @@ class Consumer {
   Context& context_;
   RecordFilter filter_;
   RecordPrinter printer_;
+  Progress progress_;
   std::vector<std::unique_ptr<Job>> jobs_;
   // Where each partition was left, for following.
   std::vector<std::pair<std::uint64_t, Offset>> places_;
@@ -129,12 +138,26 @@ void Consumer::read_partition(PartitionPlan& plan) {
           Spill spill{*this, job, turn, plan};
           walk_records(job.chunk, plan.scope, job.decoder, spill);
         },
-        [&](Job& job) { return printer_.print(job.sink, plan.skip) && !done(); },
+        [&](Job& job) {
+          progress_.add(job.chunk.scan.bytes.size());
+          return printer_.print(job.sink, plan.skip) && !done();
+        },
         [](const Job& job) { return job.chunk.scan.bytes.size() >= kWorthAThread; },
         [&](Job& job) { cursor.read_ahead(job.chunk); });
   }
   plan.latest.reset();
   places_.emplace_back(cursor.position(), std::max(cursor.last_offset(), plan.scope.from - 1));
+}
+
+void Consumer::expect(const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
+  if (!progress_.is_wanted() || options_.max_messages) return;
+  double bytes = 0;
+  for (const auto& plan : plans) {
+    const auto all = static_cast<double>(plan->view.log_end - plan->view.log_start);
+    const auto wanted = static_cast<double>(plan->scope.below - plan->scope.from);
+    if (all > 0 && wanted > 0) bytes += static_cast<double>(plan->view.bytes()) * std::min(1.0, wanted / all);
+  }
+  progress_.expect(static_cast<std::uint64_t>(bytes));
 }
 
 void Consumer::read_in_turn(const std::vector<std::unique_ptr<PartitionPlan>>& plans) {
@@ -163,6 +186,7 @@ struct Consumer::Stream {
   bool fill(Consumer& consumer) {
     while (next >= job.sink.marks.size()) {
       if (!cursor.next(job.chunk)) return false;
+      consumer.progress_.add(job.chunk.scan.bytes.size());
       job.sink.start(filter, formatter, true);
       walk_records(job.chunk, plan.scope, job.decoder, job.sink);
       for (const ConsumeSink::Found& found : job.sink.found) {
@@ -330,6 +354,7 @@ int run_consume(const ConsumeOptions& options, Context& context) {
   const Store store = open_store(context);
   const auto plans = plan_consume(store, options, context);
   Consumer consumer(options, context);
+  consumer.expect(plans);
   if (options.order == ConsumeOptions::Order::time && !options.follow) {
     consumer.read_by_time(plans);
   } else {

@@ -10,6 +10,7 @@
 #include "commands/dump_damage.h"
 #include "commands/dump_reports.h"
 #include "commands/dump_units.h"
+#include "commands/progress.h"
 #include "core/base/error.h"
 #include "core/base/ordered_workers.h"
 #include "core/io/file_system.h"
@@ -38,6 +39,7 @@ class SegmentDump {
         style_(style),
         max_bytes_(max_bytes),
         context_(context),
+        progress_(context, "dumped", kProgressMiB, output_is_file()),
         damage_(place.path, context) {}
 
   void run(DumpReports& reports);
@@ -58,6 +60,7 @@ class SegmentDump {
   const DumpStyle& style_;
   std::optional<std::uint64_t> max_bytes_;
   Context& context_;
+  Progress progress_;
   std::shared_ptr<File> file_;
   std::uint64_t end_ = 0;
   // Of what was given so far:
@@ -87,6 +90,7 @@ void SegmentDump::run(DumpReports& reports) {
   const Offset base = place_.base ? *place_.base : first_offset();
   if (!place_.base && place_.headline.empty()) say(fmt::format("Log starting offset: {}\n", base.value()));
 
+  progress_.expect(end_);
   const auto ahead = std::make_shared<ReadAhead>(file_, end_, SegmentScanner::kDefaultChunk);
   SegmentScanner scanner(
       *file_, {.position = 0, .end = end_, .segment_base = base, .after = base - 1, .below = place_.below},
@@ -234,6 +238,7 @@ bool SegmentDump::give(Job& job) {
   // A gap between what --offsets shows is no gap of the log.
   if (!style_.filters()) trail_.join(job.dumper.trail);
   if (job.units_end) units_end_ = *job.units_end;
+  for (const Stretch& stretch : job.chunk.stretches) progress_.add(stretch.size);
   return !context_.out.closed();
 }
 

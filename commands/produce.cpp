@@ -13,6 +13,7 @@
 #include "commands/produce_producer.h"
 #include "commands/produce_report.h"
 #include "commands/produce_slices.h"
+#include "commands/progress.h"
 #include "core/io/output.h"
 #include "core/io/standard_descriptors.h"
 #include "core/store/store.h"
@@ -113,6 +114,11 @@ class ProduceRun {
   }
 
   void run() {
+    Progress progress(context_, "produced", kProgressMiB, options_.report != ProduceOptions::Report::batch);
+    if (const auto size = progress.is_wanted() ? input_.size() : std::nullopt) {
+      progress.expect(*size);
+      input_.on_taken([&progress](std::uint64_t bytes) { progress.add(bytes); });
+    }
     try {
       if (store_.cluster() != nullptr && !has_producer()) {
         run_slices();

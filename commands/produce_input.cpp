@@ -1,6 +1,8 @@
 #include "commands/produce_input.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -61,6 +63,20 @@ bool ProduceInput::open_next() {
   return true;
 }
 
+std::optional<std::uint64_t> ProduceInput::size() const {
+  std::uint64_t sum = 0;
+  for (const std::string& path : files_) {
+    struct stat found {};
+    const bool is_input = path == "-";
+    if ((is_input ? ::fstat(STDIN_FILENO, &found) : ::stat(path.c_str(), &found)) != 0 ||
+        !S_ISREG(found.st_mode))
+      return std::nullopt;
+    const off_t at = is_input ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+    sum += static_cast<std::uint64_t>(std::max<off_t>(0, found.st_size - std::max<off_t>(at, 0)));
+  }
+  return sum;
+}
+
 Got ProduceInput::take(InputChunk& chunk, std::int64_t wait_ms, std::string& name, bool& restart) {
   for (;;) {
     if (!reader_ && !open_next()) return Got::end;
@@ -71,6 +87,7 @@ Got ProduceInput::take(InputChunk& chunk, std::int64_t wait_ms, std::string& nam
       restart = at_start_;
       at_start_ = false;
       handed_out_ = true;
+      if (on_taken_) on_taken_(chunk.bytes().size());
       return Got::chunk;
     }
     if (got == Got::pause) return got;

@@ -1,7 +1,9 @@
 // The input of `produce`, split into records: lines, NDJSON, or whole files (cli.md §3).
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,11 @@ class ProduceInput final : public RecordSource {
   ProduceInput(const ProduceOptions& options, const Limits& limits);
   ~ProduceInput() override;
 
+  /// The bytes of all files together; nothing if one is no regular file, or cannot be looked at.
+  [[nodiscard]] std::optional<std::uint64_t> size() const;
+  /// Told of the bytes of each chunk.
+  void on_taken(std::function<void(std::uint64_t bytes)> taken) { on_taken_ = std::move(taken); }
+
   Got take(InputChunk& chunk, std::int64_t wait_ms, std::string& name, bool& restart) override;
   void parse(const InputChunk& chunk, ParsedChunk& out) const override;
 
@@ -44,6 +51,7 @@ class ProduceInput final : public RecordSource {
   Descriptor file_;
   std::string name_;
   std::unique_ptr<ChunkReader> reader_;
+  std::function<void(std::uint64_t bytes)> on_taken_;
   bool at_start_ = true;     // of the present file
   bool handed_out_ = false;  // something of the present file
 };

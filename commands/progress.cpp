@@ -1,6 +1,7 @@
 #include "commands/progress.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tk {
@@ -8,7 +9,6 @@ namespace {
 
 constexpr std::int64_t kQuietMs = 1000;
 constexpr std::int64_t kEveryMs = 100;
-constexpr double kMiB = 1048576.0;
 
 void put(const std::string& text) {
   // A terminal that is gone is no reason to fail.
@@ -17,9 +17,15 @@ void put(const std::string& text) {
 
 }  // namespace
 
-Progress::Progress(const Context& context, std::string verb)
-    : active_(context.stderr_is_terminal && !context.quiet),
+bool output_is_file() {
+  struct stat found {};
+  return ::fstat(STDOUT_FILENO, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+Progress::Progress(const Context& context, std::string verb, ProgressUnit unit, bool wanted)
+    : active_(wanted && context.stderr_is_terminal && !context.quiet),
       verb_(std::move(verb)),
+      unit_(unit),
       started_ms_(monotonic_ms()),
       shown_ms_(started_ms_ + kQuietMs - kEveryMs) {}
 
@@ -27,19 +33,22 @@ Progress::~Progress() {
   if (visible_) put("\r\x1b[K");
 }
 
-void Progress::update(std::uint64_t bytes) {
+void Progress::update(std::uint64_t done) {
   if (!active_) return;
+  done_ = done;
   const std::int64_t now = monotonic_ms();
   if (now - shown_ms_ < kEveryMs) return;
   shown_ms_ = now;
   visible_ = true;
-  const double mib = static_cast<double>(bytes) / kMiB;
+  const double units = static_cast<double>(done) / unit_.size;
   const auto elapsed = static_cast<double>(now - started_ms_);
-  std::string text = fmt::format("\r{} {:.0f} MiB, {:.0f} MiB/s", verb_, mib, mib * 1000.0 / elapsed);
-  if (total_ > bytes && bytes > 0) {
-    const double share = static_cast<double>(bytes) / static_cast<double>(total_);
-    text += fmt::format(", {:.0f} % of {:.0f} MiB, {:.0f} s left", 100.0 * share,
-                        static_cast<double>(total_) / kMiB, elapsed * (1.0 / share - 1.0) / 1000.0);
+  std::string text = fmt::format("\r{} {:.0f} {}, {:.0f} {}/s", verb_, units, unit_.name,
+                                 units * 1000.0 / elapsed, unit_.name);
+  if (total_ > done && done > 0) {
+    const double share = static_cast<double>(done) / static_cast<double>(total_);
+    text += fmt::format(", {:.0f} % of {:.0f} {}, {:.0f} s left", 100.0 * share,
+                        static_cast<double>(total_) / unit_.size, unit_.name,
+                        elapsed * (1.0 / share - 1.0) / 1000.0);
   }
   put(text + "\x1b[K");
 }

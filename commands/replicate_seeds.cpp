@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "commands/cluster_options.h"
 #include "commands/context.h"
 #include "commands/diagnostics.h"
+#include "commands/progress.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/json_writer.h"
@@ -65,11 +67,17 @@ class Campaign {
   int run() {
     const std::int64_t began = monotonic_ms();
     const std::uint64_t first = options_.first_seed.value_or(1), last = options_.last_seed.value_or(1000);
+    // With --trace or --json the lines say how far it is.
+    std::optional<Progress> progress(std::in_place, context_, "simulated", ProgressUnit{"seeds", 1.0},
+                                     output_is_file() || (!options_.trace && !context_.json));
+    progress->expect(last - first + 1);
     for (std::uint64_t seed = first; seed <= last && context_.interrupted.load() == 0; ++seed) {
       run_seed(seed);
       ++seeds_;
+      progress->add(1);
       if (failed_ > 0 && failed_ >= options_.shrink) break;  // what more would fail is of the same kind
     }
+    progress.reset();
     const std::int64_t took = std::max<std::int64_t>(monotonic_ms() - began, 1);
     print_summary(steps_ * 1000 / took);
     if (failed_ == 0) return 0;

@@ -577,10 +577,10 @@ def rule_another_tk():
                 check(took < 5 and (command.name == "serve" or took * 1000 >= int(wait)), command.name, "waited", f"{took:.2f} s of", wait, "ms")
 
 
-def on_terminal(args, env):
+def on_terminal(args, env, stdout=subprocess.DEVNULL):
     """Runs with stderr on a terminal; what it showed there. `args` begin with tk's own, or with another program."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(args if args[0] == "strace" else [TK, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs, env=env)
+    process = subprocess.Popen(args if args[0] == "strace" else [TK, *args], stdin=subprocess.DEVNULL, stdout=stdout, stderr=theirs, env=env)
     os.close(theirs)
     shown = b""
     while select.select([ours], [], [], 20)[0]:
@@ -632,16 +632,30 @@ def rule_progress():
     if traced.returncode != 0:
         print("nothing may be traced here: progress is left out", file=sys.stderr)
         return
-    for args in (["verify"], ["recover", "--full", "--dry-run"], ["compact", "long-0", "--force", "--roll"]):
+    long_input = os.path.join(WORK, "long-input")
+    with open(long_input, "wb") as file:
+        file.write(lines * 40)
+    tracing = ["strace", "-f", "-q", "-o", os.devnull, "-e", "trace=pwrite64", "-e", "inject=pwrite64:delay_exit=200000", TK, "-d", os.path.join(WORK, "made")]
+    shown = on_terminal([*tracing, "produce", "long", long_input], environment())
+    check(re.search(r"produced \d+ MiB, \d+ MiB/s, \d+ % of \d+ MiB, \d+ s left", shown), "produce", "shows no progress:", repr(shown))
+    segment = os.path.join(WORK, "made", "long-0", "%020d.log" % 0)
+    printing = (["consume", "long"], ["dump-log", segment])
+    for args in (["verify"], ["recover", "--full", "--dry-run"], *printing, ["compact", "long-0", "--force", "--roll"]):
         calls = subprocess.run(["strace", "-f", "-qq", "-c", "-e", "trace=pread64", TK, "-d", directory, *args, *(["--dry-run"] if args[0] == "compact" else [])],
                                capture_output=True, check=False, text=True).stderr
         count = int(re.search(r"(\d+)\s+pread64", calls).group(1))
-        each = 3_500_000 // count
+        each = (6_000_000 if args in printing else 3_000_000) // count
         quiet = on_terminal(slowly(each, *args, "-q"), environment()) if args[0] == "verify" else ""
         check(quiet == "", args[0], "-q shows progress:", repr(quiet))
-        shown = on_terminal(slowly(each, *args), environment())
+        if args in printing:
+            shown = on_terminal(slowly(each, *args), environment())
+            check(shown == "", args[0], "shows progress beside an output that is no file:", repr(shown))
+        with open(os.path.join(WORK, "printed"), "wb") as printed:
+            shown = on_terminal(slowly(each, *args), environment(), printed if args in printing else subprocess.DEVNULL)
         check(re.search(r" MiB, \d+ MiB/s, \d+ % of \d+ MiB, \d+ s left", shown), args[0], "shows no progress:", repr(shown))
         check(shown.endswith("\r\033[K"), args[0], "leaves its progress on the terminal:", repr(shown))
+    shown = on_terminal(["replicate-sim", "--seeds", "1..1000"], environment())
+    check(re.search(r"simulated \d+ seeds, \d+ seeds/s, \d+ % of 1000 seeds, \d+ s left", shown), "replicate-sim", "shows no progress:", repr(shown))
 
 
 RULES = {name[5:]: rule for name, rule in globals().items() if name.startswith("rule_")}
