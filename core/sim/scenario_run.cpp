@@ -46,156 +46,161 @@ ScenarioRun::Outcome ScenarioRun::run(const Step& step) {
 }
 
 ScenarioRun::Outcome ScenarioRun::run_step(const Step& step) {
-  Outcome outcome;
-  const auto id = static_cast<BrokerId>(step.n);
-  const auto known = [&] { return cluster_.brokers().contains(id); };
-  const auto up = [&] { return known() && cluster_.brokers().at(id).up; };
   switch (step.op) {
     case Op::append:
-      outcome = append(step);
-      break;
+      return append(step);
+    case Op::read:
+      return read(step);
+    case Op::txn:
+      return transaction(step);
+    case Op::commit:
+      group_offsets_[step.group] = Offset(step.n);
+      return done();
+    case Op::kill:
+    case Op::start:
+    case Op::bounce:
+    case Op::stop:
+    case Op::fence:
+    case Op::unfence:
+    case Op::learn:
+      return broker(step);
     case Op::fetch:
-      outcome =
-          known() ? done(cluster_.fetch(id, partition_name(step.partition), step.max, step.lose)) : skipped();
+    case Op::sync:
+    case Op::checkpoint:
+    case Op::flush:
+    case Op::retain:
+    case Op::corrupt:
+    case Op::tear:
+    case Op::rebuild:
+      return replicas(step);
+    case Op::scrub:
+    case Op::full:
+    case Op::room:
+      return disk(step);
+    case Op::send:
+    case Op::deliver:
+    case Op::drop:
+    case Op::dup:
+      return message(step);
+    case Op::tick:
+      cluster_.tick(step.n);
+      return done();
+    case Op::elect:
+      return elect(step);
+    case Op::partition:
+      return partition(step);
+    case Op::heal:
+      cluster_.heal();
+      return done();
+    case Op::propagate:
+      cluster_.propagate(step.words.front() == "on");
+      return done();
+    case Op::quorum: {
+      QuorumRun::Outcome said = quorum_.run(step);
+      return {std::move(said.reply), said.skipped, {}, {}};
+    }
+    default:
+      return expectation(step);
+  }
+}
+
+bool ScenarioRun::is_up(BrokerId id) const {
+  const auto broker = cluster_.brokers().find(id);
+  return broker != cluster_.brokers().end() && broker->second.up;
+}
+
+ScenarioRun::Outcome ScenarioRun::broker(const Step& step) {
+  const auto id = static_cast<BrokerId>(step.n);
+  const bool known = cluster_.brokers().contains(id), up = is_up(id);
+  const bool hears = known && cluster_.linked(id, kControllerNode);
+  const bool applies = step.op == Op::start   ? known && !up && hears
+                       : step.op == Op::stop  ? up && hears
+                       : step.op == Op::fence ? known
+                                              : up;
+  if (!applies) return skipped();
+  switch (step.op) {
+    case Op::kill:
+      cluster_.kill(id, step.clean, step.disk);
       break;
+    case Op::start:
+      return cluster_.start(id) ? done() : done("STORAGE_ERROR");
+    case Op::bounce:
+      cluster_.bounce(id);
+      break;
+    case Op::stop:
+      cluster_.stop(id);
+      break;
+    case Op::fence:
+      cluster_.fence(id);
+      break;
+    case Op::unfence:
+      cluster_.unfence(id);
+      break;
+    default:
+      cluster_.learn(id);
+      break;
+  }
+  return done();
+}
+
+ScenarioRun::Outcome ScenarioRun::replicas(const Step& step) {
+  const auto id = static_cast<BrokerId>(step.n);
+  const std::string name = partition_name(step.partition);
+  const bool known = cluster_.brokers().contains(id);
+  switch (step.op) {
+    case Op::fetch:
+      return known ? done(cluster_.fetch(id, name, step.max, step.lose)) : skipped();
     case Op::sync:
       for (std::int64_t i = 0; i < (step.n < 0 ? kSyncRounds : step.n); ++i) {
         const auto& topic = *cluster_.image().topic(topic_);
         for (std::size_t p = 0; p < topic.partitions.size(); ++p)
           cluster_.round(partition_name(static_cast<std::int32_t>(p)));
       }
-      break;
-    case Op::read:
-      outcome = read(step);
-      break;
-    case Op::commit:
-      group_offsets_[step.group] = Offset(step.n);
-      break;
-    case Op::tick:
-      cluster_.tick(step.n);
-      break;
-    case Op::kill:
-      if (!up())
-        outcome = skipped();
-      else
-        cluster_.kill(id, step.clean, step.disk);
-      break;
-    case Op::start:
-      if (!known() || up() || !cluster_.linked(id, kControllerNode))
-        outcome = skipped();
-      else
-        outcome = cluster_.start(id) ? done() : done("STORAGE_ERROR");
-      break;
-    case Op::bounce:
-      if (!up())
-        outcome = skipped();
-      else
-        cluster_.bounce(id);
-      break;
-    case Op::stop:
-      if (!up() || !cluster_.linked(id, kControllerNode))
-        outcome = skipped();
-      else
-        cluster_.stop(id);
-      break;
-    case Op::fence:
-      if (!known())
-        outcome = skipped();
-      else
-        cluster_.fence(id);
-      break;
-    case Op::unfence:
-      if (!up())
-        outcome = skipped();
-      else
-        cluster_.unfence(id);
-      break;
-    case Op::elect:
-      outcome = elect(step);
-      break;
-    case Op::partition:
-      outcome = partition(step);
-      break;
-    case Op::heal:
-      cluster_.heal();
-      break;
-    case Op::propagate:
-      cluster_.propagate(step.words.front() == "on");
-      break;
-    case Op::learn:
-      if (!up())
-        outcome = skipped();
-      else
-        cluster_.learn(id);
-      break;
+      return done();
     case Op::checkpoint:
       cluster_.checkpoint();
-      break;
+      return done();
     case Op::flush:
-      for (const auto& [broker, state] : cluster_.brokers()) {
-        if (step.links.empty() || holds(step.links, broker)) cluster_.flush(broker);
+      for (const auto& [other, state] : cluster_.brokers()) {
+        if (step.links.empty() || holds(step.links, other)) cluster_.flush(other);
       }
-      break;
+      return done();
     case Op::retain:
-      cluster_.retain(partition_name(step.partition), Offset(step.n));
-      break;
-    case Op::corrupt:
-      if (!known() || !cluster_.corrupt(id, partition_name(step.partition), Offset(step.from),
-                                        static_cast<std::size_t>(step.max)))
-        outcome = skipped();
-      break;
-    case Op::tear:
-      if (!known() || up())
-        outcome = skipped();
-      else
-        cluster_.tear(id, partition_name(step.partition), static_cast<std::uint64_t>(step.max));
-      break;
-    case Op::rebuild:
-      if (!up() || cluster_.true_leader(partition_name(step.partition)) == nullptr)
-        outcome = skipped();
-      else
-        cluster_.rebuild(id, partition_name(step.partition));
-      break;
-    case Op::scrub:
-    case Op::full:
-    case Op::room:
-      outcome = disk(step);
-      break;
-    case Op::txn:
-      outcome = transaction(step);
-      break;
-    case Op::quorum: {
-      QuorumRun::Outcome said = quorum_.run(step);
-      outcome = {std::move(said.reply), said.skipped, {}, {}};
-      break;
+      cluster_.retain(name, Offset(step.n));
+      return done();
+    case Op::corrupt: {
+      const auto byte = static_cast<std::size_t>(step.max);
+      return known && cluster_.corrupt(id, name, Offset(step.from), byte) ? done() : skipped();
     }
-    case Op::send:
-    case Op::deliver:
-    case Op::drop:
-    case Op::dup:
-      outcome = message(step);
-      break;
+    case Op::tear:
+      if (!known || is_up(id)) return skipped();
+      cluster_.tear(id, name, static_cast<std::uint64_t>(step.max));
+      return done();
+    default:
+      if (!is_up(id) || cluster_.true_leader(name) == nullptr) return skipped();
+      cluster_.rebuild(id, name);
+      return done();
+  }
+}
+
+ScenarioRun::Outcome ScenarioRun::expectation(const Step& step) {
+  switch (step.op) {
     case Op::expect_log:
-      outcome = expect_log(step);
-      break;
+      return expect_log(step);
     case Op::expect_leader:
-      outcome = expect_leader(step);
-      break;
+      return expect_leader(step);
     case Op::expect_lost:
-      outcome = expect_lost(step);
-      break;
+      return expect_lost(step);
     case Op::expect_logs_equal:
     case Op::expect_logs_diverge:
-      outcome = expect_logs(step);
-      break;
+      return expect_logs(step);
     case Op::expect_reply:
-      if (step.words.front() != last_reply_)
-        outcome.failed = fmt::format("the reply is '{}', expected '{}'", last_reply_, step.words.front());
-      return outcome;
+      if (step.words.front() == last_reply_) return done();
+      return {
+          {}, false, fmt::format("the reply is '{}', expected '{}'", last_reply_, step.words.front()), {}};
     default:
-      break;
+      return done();
   }
-  return outcome;
 }
 
 ScenarioRun::Outcome ScenarioRun::append(const Step& step) {

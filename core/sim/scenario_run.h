@@ -76,6 +76,11 @@ class ScenarioRun {
 
  private:
   Outcome run_step(const Step& step);
+  // By what the step acts on; one that does not apply to the state it meets is skipped.
+  Outcome broker(const Step& step);
+  Outcome replicas(const Step& step);
+  Outcome expectation(const Step& step);
+  [[nodiscard]] bool is_up(BrokerId id) const;
   Outcome append(const Step& step);
   Outcome read(const Step& step);
   Outcome transaction(const Step& step);
