@@ -187,8 +187,6 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void append(Append append);
   /// At the end of the server: forces everything and gives the writer up. In the queue.
   void close_writer();
-  /// In the queue: the writer is opened anew with the next append (the log has another shape).
-  void drop_writer();
 
  private:
   struct Segment {

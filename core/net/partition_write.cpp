@@ -277,8 +277,4 @@ void Partition::close_writer() {
   log_.reset();
 }
 
-void Partition::drop_writer() {
-  log_.reset();
-}
-
 }  // namespace tk::net
