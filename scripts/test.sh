@@ -68,7 +68,7 @@ shell_tests() {
   export TK=$root/build/release/tk TK_FIXTURES_UNPACKED=$root/tests/fixtures/unpacked
   tests/cli/unpack_fixtures.sh "$TK_FIXTURES_UNPACKED" || { count "shell tests" 0 1; return; }
   # The long ones first, so that the last to end is a short one.
-  printf '%s\n' tests/cli/{gates,experiments,serve_txn,fixtures,round_trip,verify,field_cases_pipelines,cluster,seed_scenario}.bats tests/cli/*.bats | awk '!seen[$0]++' |
+  printf '%s\n' tests/cli/{gates,experiments,serve_txn,fixtures,round_trip,verify,field_cases_pipelines,cluster,cluster_damage,seed_scenario}.bats tests/cli/*.bats | awk '!seen[$0]++' |
     xargs -P "$jobs" -I{} sh -c 'timeout 400 bats --tap "$1" >"$2/$(basename "$1").tap" 2>&1 || true' _ {} "$out"
   local p=0 f=0 s=0 tap
   for tap in "$out"/*.tap; do

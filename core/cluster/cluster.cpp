@@ -252,7 +252,7 @@ std::optional<FetchRequest> Cluster::make_fetch(BrokerId follower, std::string_v
 
 std::optional<FetchReply> Cluster::serve_fetch(const FetchRequest& request, std::string_view partition_name) {
   PartitionReplica* leader = live_replica(request.leader, partition_name);
-  if (leader == nullptr) return std::nullopt;
+  if (leader == nullptr) return serve_before_damage(request, partition_name);
   FetchReply reply = leader->handle(request);
   if (reply.ignored) return std::nullopt;
   return reply;
@@ -298,7 +298,9 @@ std::string Cluster::fetch(BrokerId follower, std::string_view partition_name, s
   if (!reply) return "unreachable";
   // A question about an epoch, and an answer that cuts, are no data to lose.
   if (lose == Lose::reply && !reply->has_end && reply->error == ReplicaError::none) return "reply lost";
-  return take_reply(*reply, partition_name);
+  std::string said = take_reply(*reply, partition_name);
+  if (said == replica_error_name(ReplicaError::corrupt_message)) tell_damage(*request, partition_name);
+  return said;
 }
 
 void Cluster::round(std::string_view partition_name) {

@@ -59,6 +59,10 @@ struct ReplicaSlot {
   Offset durable{0};
   /// Why the log of a broker that is up is not used: it is damaged, and no other replica may lead.
   std::optional<Error> offline;
+  /// Of such a log, once it was asked for: the offset after the last good unit before the damage.
+  std::optional<Offset> good_end;
+  /// Damage to the log of a leader that goes on was told.
+  bool told_damage = false;
 };
 
 struct Broker {
@@ -260,6 +264,11 @@ class Cluster final : public ReplicaHost {
   /// readable and gives up its seats, if another may lead; else corrupt_message is thrown and nothing done.
   void open_again(Broker& broker, ReplicaSlot& slot);
   void require_other_leader(const Broker& broker, const PartitionReplica& replica, const Error& damage);
+  /// What stands before the damage of a leader's log that cannot be used; nothing if there is no such leader.
+  std::optional<FetchReply> serve_before_damage(const FetchRequest& request, std::string_view partition);
+  void send_sound_part(ReplicaSlot& slot, const Error& damage);
+  void tell_damage(const FetchRequest& request, std::string_view partition);
+  void tell_lost(const PartitionReplica& replica, Offset last, const Error& damage);
   void make_partition_directory(const PartitionReplica& replica);
   /// What the disk loses when the process dies.
   void forget(Broker& broker, DiskLoss loss);

@@ -17,6 +17,7 @@ void Cluster::end_process(Broker& of) {
     memory.high_watermark = of.clean_stop ? slot.replica->high_watermark() : slot.checkpointed_hw;
     slot.replica->memory() = memory;
     slot.offline.reset();
+    slot.good_end.reset();
   }
 }
 

@@ -128,6 +128,13 @@ void Cluster::open_again(Broker& of, ReplicaSlot& slot) {
     damage = error;
   }
   require_other_leader(of, *slot.replica, *damage);
+  const bool led = slot.replica->leads();
+  Offset last(0);
+  if (led) {
+    last = log.last_on_disk();
+    send_sound_part(slot, *damage);
+    require_other_leader(of, *slot.replica, *damage);  // those who fetched were looked at, too
+  }
   log.open();
   if (options_.note) {
     options_.note(fmt::format("{}: {}: broker {} leaves the ISR of {} and copies what is missing",
@@ -141,6 +148,56 @@ void Cluster::open_again(Broker& of, ReplicaSlot& slot) {
   }
   slot.replica->settle_high_watermark(committed);
   give_up_seats(of.id, slot.replica->partition());
+  if (led) tell_lost(*slot.replica, last, *damage);
+}
+
+// What only the leader has goes with its seat: others who are in sync take what is sound of it before.
+void Cluster::send_sound_part(ReplicaSlot& slot, const Error& damage) {
+  const PartitionReplica& replica = *slot.replica;
+  slot.offline = damage;
+  for (const BrokerId id : BrokerIds(partition(replica.partition()).isr)) {
+    if (id == replica.broker()) continue;
+    while (fetch(id, replica.partition()).starts_with('+')) {
+    }
+  }
+  slot.offline.reset();
+  slot.good_end.reset();
+}
+
+// A leader looks at the end of its log only: what lies before, the first follower that fetches it finds.
+void Cluster::tell_damage(const FetchRequest& request, std::string_view partition_name) {
+  if (!options_.on_damage) return;
+  ReplicaSlot& slot = broker(request.leader).slots.find(partition_name)->second;
+  ReplicaLog& log = slot.replica->log();
+  if (slot.told_damage || !log.is_open()) return;
+  slot.told_damage = true;
+  options_.on_damage(
+      log.damage_at(log.first_damage(request.offset).value_or(request.offset))
+          .hint(fmt::format("'tk replicate-sim {} --step \"scrub {}\"' builds the log anew from "
+                            "another in-sync replica, if there is one",
+                            partition_name, request.leader)));
+}
+
+void Cluster::tell_lost(const PartitionReplica& replica, Offset last, const Error& damage) {
+  const PartitionReplica* leader = true_leader(replica.partition());
+  if (leader == nullptr || leader->log().end() >= last || !options_.on_damage) return;
+  Error lost(
+      ErrorCode::corrupt_message,
+      fmt::format("{}: broker {} leads {} now, up to offset {}, and no other replica has what follows",
+                  damage.message(), leader->broker(), replica.partition(), leader->log().end().value()));
+  options_.on_damage(damage.position() ? std::move(lost).at(damage.path(), *damage.position())
+                                       : std::move(lost).at(damage.path()));
+}
+
+std::optional<FetchReply> Cluster::serve_before_damage(const FetchRequest& request,
+                                                       std::string_view partition_name) {
+  const auto of = brokers_.find(request.leader);
+  if (of == brokers_.end() || !of->second.up) return std::nullopt;
+  const auto found = of->second.slots.find(partition_name);
+  if (found == of->second.slots.end() || !found->second.offline) return std::nullopt;
+  ReplicaSlot& slot = found->second;
+  if (!slot.good_end) slot.good_end = slot.replica->log().end_on_disk();
+  return slot.replica->handle_damaged(request, *slot.good_end);
 }
 
 void Cluster::require_other_leader(const Broker& of, const PartitionReplica& replica, const Error& damage) {

@@ -133,6 +133,10 @@ class PartitionReplica {
   /// Records that somebody else (the append pipeline) put into the log at [first, last] are taken in.
   void took(Offset first, Offset last, AckLevel level);
   FetchReply handle(const FetchRequest& request);
+  /// The same of a leader whose closed log is damaged at or behind `end`: what is sound below it is sent, and
+  /// otherwise CORRUPT_MESSAGE said. Nothing of the reply lets a follower cut its log, and the fetch counts
+  /// for no ISR and no high watermark.
+  FetchReply handle_damaged(const FetchRequest& request, Offset end);
   /// The shrinking half of the ISR check, and what follows from time that has passed.
   void check_isr();
   void advance_high_watermark();

@@ -23,23 +23,38 @@ constexpr std::string_view kErrorNames[] = {
     "STORAGE_ERROR",
 };
 
-/// True if every unit is what a leader may send: bytes that rot there go no further. Offsets and epochs lie
-/// outside of the checksum; they rise, and end where the leader's do.
-bool whole(const FetchReply& reply) {
-  const StoredUnits& units = reply.units;
-  std::size_t at = 0;
+/// Leaves of the units those that are what a leader may send: bytes that rot there go no further. False if
+/// none of them is. Offsets and epochs lie outside of the checksum; they rise, and end where the leader's do.
+/// Where they do not, an offset before a gap may be the wrong one: then what is left has no gap.
+bool keep_sound(FetchReply& reply) {
+  StoredUnits& units = reply.units;
+  const std::size_t sent = units.units.size();
+  std::size_t at = 0, kept = 0, kept_bytes = 0;
   Offset next = reply.request.offset;
   LeaderEpoch epoch = kNoLeaderEpoch;
+  bool gap = false;
+  std::size_t sound = 0;
   for (const UnitInfo& unit : units.units) {
     if (unit.base_offset < next || unit.last_offset < unit.base_offset || unit.last_offset >= reply.log_end)
-      return false;
-    if (unit.leader_epoch < epoch || unit.leader_epoch > reply.request.leader_epoch) return false;
-    if (check_unit(units.bytes.view().subspan(at, unit.size), unit.kind)) return false;
+      break;
+    if (unit.leader_epoch < epoch || unit.leader_epoch > reply.request.leader_epoch) break;
+    if (check_unit(units.bytes.view().subspan(at, unit.size), unit.kind)) break;
+    gap |= unit.base_offset != next;
     at += unit.size;
+    ++sound;
+    if (!gap) {
+      kept = sound;
+      kept_bytes = at;
+    }
     next = unit.last_offset + 1;
     epoch = unit.leader_epoch;
   }
-  return true;
+  if (sound == sent) return true;
+  units.units.resize(kept);
+  units.bytes.resize(kept_bytes);
+  units.records = 0;
+  for (const UnitInfo& unit : units.units) units.records += unit.last_offset - unit.base_offset + 1;
+  return kept > 0;
 }
 
 }  // namespace
@@ -139,7 +154,7 @@ std::string PartitionReplica::take(FetchReply& reply) {
   if (reply.error == ReplicaError::offset_out_of_range) return take_out_of_range(reply);
   if (reply.error != ReplicaError::none) return std::string(replica_error_name(reply.error));
   if (reply.has_end) return take_end(reply);
-  if (!whole(reply)) return std::string(replica_error_name(ReplicaError::corrupt_message));
+  if (!keep_sound(reply)) return std::string(replica_error_name(ReplicaError::corrupt_message));
   if (memory_.asks_end_of_epoch) memory_.asks_end_of_epoch = false;
   log_.append_copied(reply.units);
   set_high_watermark(std::max(std::min(reply.high_watermark, log_.end()), log_.start()));

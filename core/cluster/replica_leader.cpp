@@ -168,8 +168,33 @@ FetchReply PartitionReplica::handle(const FetchRequest& request) {
     log_.read(request.offset, request.max_records, 1U << 20, reply.units);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt_message) throw;
-    return refuse(ReplicaError::corrupt_message);
+    log_.read_sound(log_.end(), request.offset, request.max_records, 1U << 20, reply.units);
+    if (reply.units.units.empty()) return refuse(ReplicaError::corrupt_message);
   }
+  return reply;
+}
+
+FetchReply PartitionReplica::handle_damaged(const FetchRequest& request, Offset end) {
+  FetchReply reply;
+  reply.request = request;
+  reply.error = ReplicaError::corrupt_message;
+  const bool valid = leads() && request.leader_epoch == memory_.leader_epoch &&
+                     request.broker_epoch >= host_.broker_epoch(request.follower) &&
+                     host_.settings(*this).truncation == Truncation::fetch;
+  if (!valid || request.offset < log_.start()) return reply;
+  // Only a log that is a beginning of this one is made longer.
+  if (request.last_epoch == kNoLeaderEpoch) {
+    if (request.offset != log_.start()) return reply;
+  } else {
+    const LeaderEpochs epochs = log_.epochs_on_disk();
+    const LeaderEpochs::End common = epochs.end_offset_for(request.last_epoch, end);
+    if (common.epoch != request.last_epoch || common.offset < request.offset) return reply;
+  }
+  log_.read_sound(end, request.offset, request.max_records, 1U << 20, reply.units);
+  if (reply.units.units.empty()) return reply;
+  reply.error = ReplicaError::none;
+  reply.high_watermark = memory_.high_watermark;
+  reply.log_end = end;
   return reply;
 }
 

@@ -25,21 +25,18 @@ constexpr std::size_t kScrubRead = 1U << 20;
 ReplicaLog::ReplicaLog(FileSystem& fs, std::string directory, Options options)
     : fs_(fs), directory_(std::move(directory)), options_(std::move(options)) {}
 
-std::uint64_t ReplicaLog::open() {
-  std::uint64_t cut = 0;
+void ReplicaLog::open() {
   for (;;) {
     try {
       open_whole();
-      return cut;
+      return;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt_message || !error.position()) throw;
       // A broker drops everything from the first bad unit on, readable or not (kafka-on-disk.md §9.2). Where
       // somebody is told, a copy of it is kept.
       const std::uint64_t from = *error.position();
       const auto file = fs_.open(error.path(), OpenMode::write);
-      const std::uint64_t bytes = file->size() - from;
       if (options_.note) keep_copy(error, from, file->size());
-      cut += bytes;
       file->truncate(from);
       if (options_.sync != SyncPolicy::never) file->sync();
     }
@@ -231,13 +228,14 @@ std::optional<ReplicaLog::Place> ReplicaLog::next_segment(Offset after) const {
   return std::nullopt;
 }
 
-void ReplicaLog::read(Offset from, std::int64_t max_records, std::size_t max_bytes, StoredUnits& out) {
+void ReplicaLog::read_below(Offset end, Offset from, std::int64_t max_records, std::size_t max_bytes,
+                            StoredUnits& out) {
   out.clear();
-  if (from >= end() || max_records <= 0) return;
+  if (from >= end || max_records <= 0) return;
   std::optional<Place> place = find_place(from);
   std::size_t room = std::max(max_bytes, kLeastRead);
   Buffer window;
-  while (place && from < end()) {
+  while (place) {
     File& file = segment_file(place->base);
     // No more memory than the file has bytes: a follower that has nearly all asks often.
     const std::uint64_t size = file.size();
@@ -273,7 +271,7 @@ void ReplicaLog::read(Offset from, std::int64_t max_records, std::size_t max_byt
     }
     place->position += at;
     if (!out.units.empty()) place->next = out.units.back().last_offset + 1;
-    if (full || place->next >= end()) break;
+    if (full || place->next >= end) break;
     if (at == 0 && got == room) {
       room *= 2;  // a unit that is larger than the read
     } else if (got < room) {
@@ -292,9 +290,36 @@ void ReplicaLog::read(Offset from, std::int64_t max_records, std::size_t max_byt
   }
 }
 
-std::optional<Offset> ReplicaLog::first_damage() {
+void ReplicaLog::read_sound(Offset end, Offset from, std::int64_t max_records, std::size_t max_bytes,
+                            StoredUnits& out) {
+  out.clear();
+  forget_places();
+  const LeaderEpochs epochs = epochs_on_disk();
+  StoredUnits one;
+  for (Offset at = from; at < end && out.records < max_records && out.bytes.size() < max_bytes;) {
+    try {
+      read_below(end, at, 1, kLeastRead, one);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt_message) throw;
+      break;
+    }
+    if (one.units.empty()) break;
+    const UnitInfo& unit = one.units.front();
+    const bool sound = unit.base_offset == at && unit.last_offset >= at && unit.last_offset < end &&
+                       epochs.epoch_at(unit.base_offset) == unit.leader_epoch &&
+                       !check_unit(one.bytes.view(), unit.kind);
+    if (!sound) break;
+    out.bytes.append(one.bytes.view());
+    out.units.push_back(unit);
+    out.records += one.records;
+    at = unit.last_offset + 1;
+  }
+  forget_places();
+}
+
+std::optional<Offset> ReplicaLog::first_damage(Offset from) {
   StoredUnits units;
-  Offset at = start_;
+  Offset at = from;
   std::int64_t at_once = INT64_MAX;
   while (at < end()) {
     try {
@@ -309,7 +334,7 @@ std::optional<Offset> ReplicaLog::first_damage() {
     std::size_t position = 0;
     for (const UnitInfo& unit : units.units) {
       const bool in_order = unit.last_offset >= at && unit.last_offset < end() &&
-                            (unit.base_offset >= at || at == start_) &&
+                            (unit.base_offset >= at || at == from) &&
                             epochs().epoch_at(unit.base_offset) == unit.leader_epoch;
       if (!in_order || check_unit(units.bytes.view().subspan(position, unit.size), unit.kind)) return at;
       position += unit.size;
@@ -317,6 +342,28 @@ std::optional<Offset> ReplicaLog::first_damage() {
     }
   }
   return std::nullopt;
+}
+
+Error ReplicaLog::damage_at(Offset offset) {
+  Error error(ErrorCode::corrupt_message,
+              fmt::format("damaged at offset {}: no follower gets further", offset.value()));
+  StoredUnits unit;
+  try {
+    read(offset, 1, kLeastRead, unit);
+  } catch (const Error& found) {
+    if (found.code() != ErrorCode::corrupt_message || !found.position()) throw;
+    return std::move(error).at(found.path(), *found.position());
+  }
+  const PartitionFiles files = list_partition(fs_, directory_);
+  for (auto segment = files.segments.rbegin(); segment != files.segments.rend(); ++segment) {
+    if (segment->base > offset) continue;
+    if (segment->base == offset) return std::move(error).at(segment->log_path, 0);
+    // Behind the last good unit: a search for the damaged one would pass it by.
+    read(offset - 1, 1, kLeastRead, unit);
+    const std::uint64_t before = find_unit_after(fs_, *segment, offset - 2).position;
+    return std::move(error).at(segment->log_path, before + unit.bytes.size());
+  }
+  return std::move(error).at(directory_);
 }
 
 // ---- damage
@@ -333,9 +380,7 @@ void ReplicaLog::take_torn_tail_for_whole() {
   const PartitionFiles files = list_partition(fs_, directory_);
   if (files.segments.empty()) return;
   const SegmentFile& last = files.segments.back();
-  const ScanRange range{
-      .position = 0, .end = last.size, .segment_base = last.base, .after = last.base - 1, .below = {}};
-  const std::uint64_t from = scan_to_end(fs_, last, range).good_bytes;
+  const std::uint64_t from = scan_last(last).good_bytes;
   const auto file = fs_.open(last.log_path, OpenMode::write);
   if (last.size - from < kBatchHeader || last.size - from > most) return;
   Buffer batch;
@@ -372,10 +417,24 @@ Offset ReplicaLog::end_on_disk() {
   if (!fs_.stat(directory_)) return options_.start;
   const PartitionFiles files = list_partition(fs_, directory_);
   if (files.segments.empty()) return options_.start;
-  const SegmentFile& last = files.segments.back();
+  return std::max(scan_last(files.segments.back()).next_offset_before_damage, files.segments.back().base);
+}
+
+Offset ReplicaLog::last_on_disk() const {
+  if (!fs_.stat(directory_)) return options_.start;
+  const PartitionFiles files = list_partition(fs_, directory_);
+  if (files.segments.empty()) return options_.start;
+  return std::max(scan_last(files.segments.back()).next_offset, files.segments.back().base);
+}
+
+LeaderEpochs ReplicaLog::epochs_on_disk() const {
+  return read_leader_epochs(fs_, directory_);
+}
+
+TailScan ReplicaLog::scan_last(const SegmentFile& last) const {
   const ScanRange range{
       .position = 0, .end = last.size, .segment_base = last.base, .after = last.base - 1, .below = {}};
-  return std::max(scan_to_end(fs_, last, range).next_offset_before_damage, last.base);
+  return scan_to_end(fs_, last, range);
 }
 
 LeaderEpochs read_leader_epochs(FileSystem& fs, const std::string& directory) {

@@ -57,8 +57,8 @@ class ReplicaLog {
   ReplicaLog(FileSystem& fs, std::string directory, Options options);
 
   /// Opens the log as a broker does at its start: cuts everything from the first torn or damaged unit above
-  /// the recovery point on. Says how many bytes went.
-  std::uint64_t open();
+  /// the recovery point on.
+  void open();
   /// Opens the log of a process that goes on: a torn end, which nobody was told of, is cut, and nothing else.
   /// Throws corrupt_message where readable records follow damage.
   void open_whole();
@@ -98,11 +98,21 @@ class ReplicaLog {
   /// Reads whole units from the one that holds `from` on: at most `max_records` records and about
   /// `max_bytes`, but at least one unit if there is any. Nothing is decoded or summed. Throws corrupt_message
   /// where no unit is.
-  void read(Offset from, std::int64_t max_records, std::size_t max_bytes, StoredUnits& out);
+  void read(Offset from, std::int64_t max_records, std::size_t max_bytes, StoredUnits& out) {
+    read_below(end(), from, max_records, max_bytes, out);
+  }
+  /// Of a log that is damaged, closed or not, and read below `end`: units that follow each other without a
+  /// gap from the one that begins at `from` on, up to the first that is not what was appended (first_damage).
+  /// There may be none. Nothing is thrown for damage.
+  void read_sound(Offset end, Offset from, std::int64_t max_records, std::size_t max_bytes, StoredUnits& out);
 
   /// The first offset from which on something stands that was not appended so: every unit is read and its
   /// checksum, offsets and epoch are looked at.
-  std::optional<Offset> first_damage();
+  std::optional<Offset> first_damage() { return first_damage(start_); }
+  /// The same from the unit that begins at `from` on.
+  std::optional<Offset> first_damage(Offset from);
+  /// CORRUPT_MESSAGE with the place of what stands at this offset.
+  [[nodiscard]] Error damage_at(Offset offset);
 
   // What disks do to a log that is closed (replication.md §9).
   /// Cuts the last bytes off the last segment.
@@ -113,6 +123,11 @@ class ReplicaLog {
   bool corrupt(Offset offset, std::size_t byte);
   /// The offset after the last whole unit in the files, whether open or not; start() if they are gone.
   [[nodiscard]] Offset end_on_disk();
+  // Of a closed log that is damaged:
+  /// leader-epoch-checkpoint as it lies there.
+  [[nodiscard]] LeaderEpochs epochs_on_disk() const;
+  /// The offset after the last good unit in the files, behind damage too.
+  [[nodiscard]] Offset last_on_disk() const;
 
  private:
   struct Place {
@@ -120,6 +135,8 @@ class ReplicaLog {
     Offset base;  // of its segment
     std::uint64_t position = 0;
   };
+  void read_below(Offset end, Offset from, std::int64_t max_records, std::size_t max_bytes, StoredUnits& out);
+  [[nodiscard]] TailScan scan_last(const SegmentFile& last) const;
   void keep_copy(const Error& damage, std::uint64_t from, std::uint64_t to);
   void open_partition();
   std::optional<Place> find_place(Offset from);

@@ -119,112 +119,6 @@ load common.bash
   contains "$stderr" "line 2"
 }
 
-# three_of FORMAT: a cluster of three in ./FORMAT, with six records of acks=all in t-0, led by broker 1.
-three_of() {
-  rm -rf "$1"
-  export TK_DIR=$PWD/$1
-  tk cluster init --brokers 3 -q
-  tk topics create t -p 1 --replicas 3 --format "$1" -c min.insync.replicas=2 -q
-  for ((i = 1; i <= 6; i++)); do echo "r$i" | tk produce t --acks all -q; done
-}
-
-# hurt HOW BROKER: what somebody's hand, or a disk, does to a replica whose broker is up.
-hurt() {
-  local log=$TK_DIR/broker-$2/t-0/$SEGMENT
-  case $1 in
-    flip) printf '\377' | dd of="$log" bs=1 seek=135 conv=notrunc status=none ;; # in the second or third record
-    gone) rm -r "$TK_DIR/broker-$2/t-0" ;;
-    emptied) truncate -s 0 "$log" ;;
-    cut) truncate -s -20 "$log" ;; # in the last record, which was acknowledged
-    tail) printf '\377' | dd of="$log" bs=1 seek=$(($(stat -c %s "$log") - 5)) conv=notrunc status=none ;;
-  esac
-}
-
-@test "a replica that is damaged or deleted by hand takes no record along" {
-  for format in json kafka; do
-    for how in flip gone emptied cut tail; do
-      for broker in 1 2; do
-        three_of $format
-        hurt $how $broker
-        tk_is 0 replicate-sim t-0 --rounds 3 --json
-        contains "$stderr" "broker-$broker/t-0"
-        # Whoever leads now: all of them have all of it, and are in the ISR again.
-        equal "$(rows '"\(.broker) \(.leo) \(.hw) \(.in_sync)"')" "1 6 6 true 2 6 6 true 3 6 6 true"
-        tk_is 0 consume t
-        equal "$output" "$(printf 'r%s\n' 1 2 3 4 5 6)"
-        echo r7 | tk produce t --acks all -q
-        for other in 2 3; do cmp "$TK_DIR/broker-1/t-0/$SEGMENT" "$TK_DIR/broker-$other/t-0/$SEGMENT"; done
-      done
-    done
-  done
-}
-
-@test "a replica that was damaged while its broker was down comes back as one that lost its records" {
-  three_of kafka
-  tk cluster stop 1 --controlled
-  hurt gone 1
-  tk cluster stop 2 3
-  tk_is 0 cluster start 1
-  # The mark of the clean stop vouches for nothing that is not there: broker 1 leads no more.
-  tk_is 4 failover t-0 --to 1 --json
-  tk cluster start 2 3
-  tk_is 0 replicate-sim t-0 --rounds 3 --json
-  equal "$(rows '"\(.broker) \(.leo) \(.in_sync)"')" "1 6 true 2 6 true 3 6 true"
-  tk_is 0 consume t
-  equal "$output" "$(printf 'r%s\n' 1 2 3 4 5 6)"
-}
-
-@test "damage to the only replica that may lead is named, and nothing is cut" {
-  for how in flip gone emptied; do
-    three_of json
-    tk cluster stop 2 --controlled
-    tk cluster stop 3 --controlled # in the ELR: one in-sync replica is less than two
-    hurt $how 1
-    local log=$TK_DIR/broker-1/t-0/$SEGMENT
-    [ $how = gone ] || cp "$log" damaged
-    for command in "replicate-sim t-0 --rounds 3" "consume t" "produce t --acks 1"; do
-      tk_is 3 $command --json <<<more
-      error_is CORRUPT_MESSAGE
-      contains "$stderr" broker-1/t-0
-      [ $how = gone ] || cmp damaged "$log"
-    done
-    # Another that has all of it comes back, and leads.
-    tk cluster start 3 2>/dev/null || true
-    tk_is 0 replicate-sim t-0 --rounds 3 --json
-    equal "$(rows 'select(.role == "leader") | "\(.broker) \(.leo)"')" "3 6"
-    tk cluster start 2
-    tk_is 0 replicate-sim t-0 --rounds 3 --json
-    equal "$(rows '"\(.broker) \(.leo) \(.in_sync)"')" "1 6 true 2 6 true 3 6 true"
-  done
-}
-
-@test "R24: damage in a leader's log is named, the follower stops at the last good batch, other partitions go on" {
-  export TK_DIR=$PWD/c
-  tk cluster init --brokers 2 -q
-  for topic in t u; do tk topics create $topic -p 1 --replicas 2 --format kafka -q; done
-  tk cluster stop 2
-  for record in a b d; do echo $record | tk produce t --acks 1 -q; done
-  echo c | tk produce u --acks 1 -q
-  # The second of three batches of 69 bytes.
-  printf '\377' | dd of=c/broker-1/t-0/$SEGMENT bs=1 seek=135 conv=notrunc status=none
-  cp c/broker-1/t-0/$SEGMENT damaged
-  tk cluster start 2 2>/dev/null || true
-  tk_is 3 replicate-sim t-0 --rounds 3 --json
-  error_is CORRUPT_MESSAGE
-  contains "$stderr" "$SEGMENT"
-  equal "$(rows 'select(.broker == 2) | .leo')" 0
-  cmp damaged c/broker-1/t-0/$SEGMENT
-  tk replicate-sim u-0 --rounds 3 --json >out 2>/dev/null || true
-  equal "$(jq -r '"\(.broker) \(.leo) \(.in_sync)"' out | tr '\n' ' ')" "1 1 true 2 1 true "
-  # As a broker does at its start: what is left is served, what was cut is kept.
-  tk cluster stop 1 2>/dev/null || true
-  tk_is 0 cluster start 1
-  contains "$stderr" "$SEGMENT: damage at byte 69"
-  cmp <(tail -c +70 damaged) c/broker-1/t-0/$SEGMENT.cut-69
-  tk_is 0 replicate-sim t-0 --rounds 3 --json
-  equal "$(rows '"\(.broker) \(.leo)"')" "1 1 2 1"
-}
-
 @test "consume -F in a cluster shows what is committed, and goes on through a failover" {
   tk cluster init --brokers 3 -q
   tk topics create t -c min.insync.replicas=2 -q
@@ -238,30 +132,6 @@ hurt() {
   echo 6 | tk produce t --acks all -q
   wait $pid
   equal "$(cat out)" "$(seq 1 6)"
-}
-
-@test "produce gives the cluster's lock up while its input pauses, and finds the new leader" {
-  tk cluster init --brokers 3 -q
-  tk topics create t -c min.insync.replicas=2 -q
-  mkfifo in
-  "$TK" produce t --acks all -q <in &
-  local pid=$!
-  exec 5>in
-  echo a >&5
-  for ((i = 0; i < 100; i++)); do [ "$(tk consume t)" = a ] && break || sleep 0.1; done
-  equal "$(tk consume t)" a
-  # The writer lives, and others change the cluster: another broker leads.
-  tk cluster stop 1 --lock-timeout 5000
-  tk failover t-0 --lock-timeout 5000 >/dev/null
-  echo b >&5
-  exec 5>&-
-  wait $pid
-  tk replicate-sim t-0 --rounds 2 >/dev/null
-  tk_is 0 consume t
-  equal "$output" "$(printf 'a\nb')"
-  # Each slice is a line of the events.
-  tk_is 0 cluster events
-  equal "$(jq -rc 'select(.op == "append") | .args[0]' <<<"$output" | tr '\n' ';')" "t-0 0..0;t-0 1..1;"
 }
 
 @test "a scenario runs on the cluster of -d, and not on that of the environment" {
@@ -315,21 +185,6 @@ hurt() {
   tk_is 0 consume t
   equal "$output" "$(seq $((start + 1)) 500)"
   tk_is 0 verify
-}
-
-@test "a flipped byte on a broker's disk is found by a scrub, and the log built anew from the leader" {
-  tk cluster init --brokers 3 -q
-  tk topics create t -c min.insync.replicas=2 -c segment.bytes=4096 -q
-  seq 1 200 | tk produce t --acks all -q
-  # In a closed segment: what the opening of a replica does not look at.
-  printf 'X' | dd of="$TK_DIR/broker-2/t-0/$SEGMENT" bs=1 seek=100 conv=notrunc status=none
-  tk_is 3 verify "$TK_DIR/broker-2"
-  tk_is 0 replicate-sim t-0 --step "scrub 2"
-  contains "$(jq -r .reply <<<"$output")" "damaged at 1, rebuilt from 1"
-  tk_is 0 replicate-sim t-0 --rounds 3 --json
-  equal "$(rows '"\(.broker) \(.leo) \(.in_sync)"')" "1 200 true 2 200 true 3 200 true"
-  tk_is 0 verify "$TK_DIR/broker-2"
-  cmp "$TK_DIR/broker-1/t-0/$SEGMENT" "$TK_DIR/broker-2/t-0/$SEGMENT"
 }
 
 @test "consume -F shows a record when the followers have it, and not before" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Failures of real clusters, told in bug reports: replication, leader epochs, failover. Each has its case's number;
-# R24, and replicas that are hurt by hand, are in cluster.bats.
+# R24, and replicas that are hurt by hand, are in cluster_damage.bats.
 load common.bash
 
 # scenario LINE...: runs the lines on real directories.
