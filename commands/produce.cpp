@@ -104,12 +104,15 @@ class ProduceRun {
         topic_(target.topic->name),
         format_(target.format),
         count_(partition_count(*target.topic)),
+        in_cluster_(store.cluster() != nullptr),
         grows_(target.made && options.input == ProduceOptions::Input::json && !options.create_partitions &&
                !target.partition && !options.repartition && !has_producer()),
         input_(options, limits(*target.topic)),
         pipeline_options_(pipeline_options(*target.topic, target.partition)) {
     if (has_producer()) {
       producer_.emplace(store, topic_, target.partition, count_, options, context);
+      if (!producer_->held().empty() && ack_level(options_) == AckLevel::all)
+        replicate_appended(store_, topic_, producer_->held(), AckLevel::all, options_.timeout_ms);
     }
   }
 
@@ -120,7 +123,7 @@ class ProduceRun {
       input_.on_taken([&progress](std::uint64_t bytes) { progress.add(bytes); });
     }
     try {
-      if (store_.cluster() != nullptr && !has_producer()) {
+      if (in_cluster_) {
         run_slices();
       } else {
         run_pipeline(producer_ ? producer_->prepare(input_, pipeline_options_) : input_);
@@ -130,7 +133,7 @@ class ProduceRun {
       for (const PartitionTally& tally : tallies_) durable += tally.durable;
       Error told(error.code(), fmt::format("{}; {} record{} of this run {} {}", error.message(), durable,
                                            durable == 1 ? "" : "s", durable == 1 ? "is" : "are",
-                                           store_.cluster() != nullptr ? "acknowledged" : "durable"));
+                                           in_cluster_ ? "acknowledged" : "durable"));
       if (error.position()) {
         told = std::move(told).at(error.path(), *error.position());
       } else {
@@ -154,8 +157,9 @@ class ProduceRun {
       failed = error;
     }
     const std::vector<PartitionTally> added = pipeline_->tallies();
+    pipeline_options_.records_before = pipeline_->records_of_file();
     pipeline_.reset();  // lets go of the logs
-    if (store_.cluster() != nullptr) replicate_before(failed, added);
+    if (in_cluster_) replicate_before(failed, added);
     add_tallies(added);
     if (failed) throw *failed;
   }
@@ -176,13 +180,13 @@ class ProduceRun {
   // A cluster is one thing under one lock: it is held while input flows, and given up where it pauses.
   // Whoever takes it again finds the leaders there are now.
   void run_slices() {
-    InputSlices slices(input_);
     static_cast<void>(Store(std::move(store_)));  // closed
+    InputSlices slices(producer_ ? producer_->prepare(input_, pipeline_options_) : input_);
     while (slices.wait([this] { return context_.interrupted.load() != 0; })) {
       store_ = open_store_for_writing(context_);
       const TopicInfo* topic = store_.find(topic_);
       if (topic == nullptr) static_cast<void>(store_.resolve(topic_));  // throws: it was deleted meanwhile
-      count_ = std::max(count_, partition_count(*topic));
+      if (!producer_) count_ = std::max(count_, partition_count(*topic));
       run_pipeline(slices);
       ++pipeline_options_.sticky_start;
       static_cast<void>(Store(std::move(store_)));
@@ -198,6 +202,7 @@ class ProduceRun {
       tally.count += added[i].count;
       tally.durable += added[i].durable;
       tally.bytes += added[i].bytes;
+      pipeline_options_.numbered_before += static_cast<std::uint64_t>(added[i].count);
     }
   }
 
@@ -261,7 +266,7 @@ class ProduceRun {
       store_.alter_topic(topic_, partition + 1, {}, {});
       count_ = partition + 1;
     }
-    if (store_.cluster() != nullptr) check_acks(store_, topic_, partition, ack_level(options_));
+    if (in_cluster_) check_acks(store_, topic_, partition, ack_level(options_));
     return store_.open_for_append(*store_.find(topic_), PartitionId(partition), sync_policy(options_.sync),
                                   [this](const std::string& line) { context_.diagnostics.warning(line); });
   }
@@ -296,6 +301,7 @@ class ProduceRun {
   std::string topic_;
   TopicFormat format_;
   std::int32_t count_;
+  bool in_cluster_;
   bool grows_;
   ProduceInput input_;
   AppendPipeline::Options pipeline_options_;

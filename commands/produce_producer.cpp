@@ -1,6 +1,8 @@
 #include "commands/produce_producer.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "commands/context.h"
 #include "commands/diagnostics.h"
@@ -10,11 +12,17 @@
 #include "core/store/store_transactions.h"
 
 namespace tk {
+namespace {
+
+constexpr std::int64_t kLookForNameEveryMs = 100;
+
+}  // namespace
 
 ProduceProducer::ProduceProducer(Store& store, const std::string& topic,
                                  std::optional<std::int32_t> partition, std::int32_t partitions,
                                  const ProduceOptions& options, Context& context)
     : store_(store),
+      in_cluster_(store.cluster() != nullptr),
       topic_(topic),
       partition_(partition),
       partitions_(partitions),
@@ -30,10 +38,35 @@ void ProduceProducer::begin_named() {
   run.partitions = partitions_;
   run.lock_wait = lock_wait(context_);
   run.first_id = [this] { return StoreTransactions(store_, context_.clock).first_id(); };
-  named_.emplace(context_.fs, store_.directory(), std::move(run));
+  if (in_cluster_) {
+    wait_for_name(run);
+  } else {
+    named_.emplace(context_.fs, store_.directory(), std::move(run));
+  }
   id_ = named_->id();
   epoch_ = named_->epoch();
   look_at_logs();
+}
+
+// A run of this name that goes on takes the cluster's lock for what its input still brings: whoever waits for
+// its end does not hold that.
+void ProduceProducer::wait_for_name(const NamedRun::Options& run) {
+  const std::int64_t deadline = monotonic_ms() + context_.lock_timeout_ms;
+  for (;;) {
+    NamedRun::Options at_once = run;
+    at_once.lock_wait = LockWait(0);
+    try {
+      named_.emplace(context_.fs, store_.directory(), std::move(at_once));
+      return;
+    } catch (const Error& error) {
+      const bool over = monotonic_ms() >= deadline || context_.interrupted.load() != 0;
+      if (error.code() != ErrorCode::log_dir_locked || over) throw;
+    }
+    static_cast<void>(Store(std::move(store_)));  // closed
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLookForNameEveryMs));
+    store_ = open_store_for_writing(context_);
+    if (store_.find(topic_) == nullptr) static_cast<void>(store_.resolve(topic_));  // throws: it was deleted
+  }
 }
 
 void ProduceProducer::join_transaction() {
@@ -48,11 +81,6 @@ void ProduceProducer::join_transaction() {
       transactions.coordinator().join(options_.txn->id, options_.txn->epoch, partitions);
   id_ = entry.id;
   epoch_ = entry.epoch;
-}
-
-const PartitionInfo& ProduceProducer::info(std::int32_t partition) const {
-  const auto& partitions = store_.find(topic_)->partitions;
-  return *std::ranges::lower_bound(partitions, PartitionId(partition), {}, &PartitionInfo::partition);
 }
 
 // How many records of the input each partition holds. A partition with nothing in it is not even opened.
@@ -75,8 +103,13 @@ void ProduceProducer::look_at_logs() {
     const ProducerEntry* const entry = log->producers().find(id_);
     if (held[p] > 0) last_held_[p] = entry->last_batch()->last_offset;
     log->yield();
-    logs_[p] = std::move(log);
+    if (!in_cluster_) {
+      logs_[p] = std::move(log);  // in a cluster others may write before this run does
+    } else if (held[p] > 0 && partition.high_watermark && last_held_[p] >= *partition.high_watermark) {
+      held_.push_back({partition.partition.value(), *partition.high_watermark, last_held_[p]});
+    }
   }
+  if (in_cluster_) store_.save_cluster();  // a look at a log may have found what its disk lost
   named_->forget_lost_counts();
   count_.emplace(std::move(held));
 }
@@ -104,11 +137,20 @@ RecordSource& ProduceProducer::prepare(RecordSource& input, AppendPipeline::Opti
   return *held_back_;
 }
 
-// Reads without the right to write: nobody else appends under this producer's id.
+// Reads without the right to write: nobody else appends under this producer's id. While this run waits for
+// input in a cluster it has no store open.
 void ProduceProducer::check(std::int32_t partition, std::int64_t number, const RecordFields& fields) const {
   const auto p = static_cast<std::size_t>(partition);
-  const PartitionInfo& place = info(partition);
-  const LogView view = store_.view(place);
+  std::optional<Store> looks;
+  if (in_cluster_) looks = Store::open(context_.fs, context_.directory, {});
+  const Store& store = looks ? *looks : store_;
+  const TopicInfo* topic = store.find(topic_);
+  if (topic == nullptr) static_cast<void>(store.resolve(topic_));  // throws: it was deleted meanwhile
+  const auto at =
+      std::ranges::lower_bound(topic->partitions, PartitionId(partition), {}, &PartitionInfo::partition);
+  if (at == topic->partitions.end()) return;  // made anew with fewer; appending to it tells
+  const PartitionInfo& place = *at;
+  const LogView view = store.view(place);
   std::optional<StoredRecord> stored;
   if (number + 1 == count_->held(partition)) {
     stored = record_at(context_.fs, view, last_held_[p]);

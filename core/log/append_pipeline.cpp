@@ -46,6 +46,7 @@ AppendPipeline::AppendPipeline(RecordSource& source, std::int32_t partitions,
       own_count_(std::vector<std::int64_t>(static_cast<std::size_t>(partitions))),
       next_sequence_(static_cast<std::size_t>(partitions)),
       records_before_(options_.records_before) {
+  static_cast<void>(own_count_.number(options_.numbered_before));
   few_open_ = partitions > options_.most_open && !options_.partition && !options_.producer;
 }
 

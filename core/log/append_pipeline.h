@@ -88,6 +88,8 @@ class AppendPipeline {
     std::function<void(std::int32_t partition, PartitionLog& log, std::int64_t records)> on_held;
     /// Records of the first file before those that the source hands out, for messages.
     std::uint64_t records_before = 0;
+    /// Records of the run that earlier pipelines appended; what `count` has is counted there.
+    std::uint64_t numbered_before = 0;
   };
 
   /// `logs` are the topic's partitions by number; opened by the pipeline as they are needed through
@@ -101,6 +103,8 @@ class AppendPipeline {
   /// many records are durable, and the Error is thrown on.
   void run();
   [[nodiscard]] const std::vector<PartitionTally>& tallies() const { return tallies_; }
+  /// Records of the file at hand so far, for the pipeline that goes on with it (Options::records_before).
+  [[nodiscard]] std::uint64_t records_of_file() const { return records_before_; }
 
  private:
   struct Job;
