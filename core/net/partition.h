@@ -203,6 +203,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void load_transactions(const LogView& view);
   void take_in(ByteView unit, const UnitInfo& info);  // with mutex_ held
   void take_in_tail(SegmentFile active, std::uint64_t size);
+  /// Nothing if it is another file by now. With mutex_ held.
+  [[nodiscard]] std::optional<std::uint64_t> size_on_disk(const Segment& segment) const;
   void drain();
   void gather();
   /// False: the turn is another writer's, and it is tried again later.
@@ -216,6 +218,9 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void publish();
   void after_failure();
   void answer(Append& append, AppendResult result);
+  using Answers = std::vector<std::pair<Append, AppendResult>>;
+  void answer_all(Answers done);
+  void force_and_answer(Answers waiting, const std::optional<Error>& failed);
   void flush_later();
   void flush();
   void changed();

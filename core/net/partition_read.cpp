@@ -376,9 +376,7 @@ void Partition::noticed(bool listed) {
   if (!listed) {
     // Mostly it was our own writer.
     const std::lock_guard lock(mutex_);
-    if (!segments_.empty() && segments_.back().open &&
-        segments_.back().open->size() == segments_.back().file.size)
-      return;
+    if (!segments_.empty() && size_on_disk(segments_.back()) == segments_.back().file.size) return;
   }
   if (listed) listing_pending_.store(true);
   if (look_pending_.exchange(true)) return;
@@ -386,6 +384,12 @@ void Partition::noticed(bool listed) {
     self->look_pending_.store(false);
     self->look_again(self->listing_pending_.exchange(false));
   });
+}
+
+std::optional<std::uint64_t> Partition::size_on_disk(const Segment& segment) const {
+  if (segment.open) return segment.open->size();
+  const auto stat = host_.fs.stat(segment.file.log_path);
+  return stat && segment.file.is(*stat) ? std::optional(stat->size) : std::nullopt;
 }
 
 void Partition::look_again(bool listed) {

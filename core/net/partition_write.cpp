@@ -39,6 +39,16 @@ void Partition::answer(Append& append, AppendResult result) {
   host_.loop.post([done = std::move(append.done), result = std::move(result)]() mutable { done(result); });
 }
 
+// The loop is woken once for all of them. One that cannot be answered keeps nothing from the others.
+void Partition::answer_all(Answers done) {
+  const auto all = std::make_shared<Answers>(std::move(done));
+  host_.loop.post([self = shared_from_this(), all] {
+    for (auto& [append, result] : *all) {
+      if (const auto error = failure_of([&] { append.done(result); })) self->host_.warn(&self->info_, *error);
+    }
+  });
+}
+
 void Partition::refuse(std::vector<Append>& batch, const Error& error) {
   for (Append& append : batch) {
     AppendResult result;
@@ -158,10 +168,38 @@ AppendResult Partition::append_one(Append& append) {
   return result;
 }
 
+// One force for all that wait for it.
+void Partition::force_and_answer(Answers waiting, const std::optional<Error>& failed) {
+  const std::int64_t begin = monotonic_us();
+  const auto error = failure_of([&] {
+    if (failed) throw *failed;
+    log_->sync();
+    unforced_ = false;
+  });
+  const std::int64_t took = monotonic_us() - begin;
+  if (error) {
+    if (!failed) host_.warn(&info_, *error);
+    // What the system could not write it may have dropped: nothing more is promised of it.
+    log_.reset();
+    for (auto& [append, result] : waiting) {
+      result = {};
+      result.error = kafka::append_error_of(*error);
+      result.message = error->message();
+    }
+  } else {
+    const std::lock_guard lock(append_mutex_);
+    force_group_.ended(waiting.size(), appends_.size(), took, begin + took);
+  }
+  const std::size_t count = waiting.size();
+  answer_all(std::move(waiting));
+  // Behind the answers, as it wakes the loop, too.
+  if (!error) host_.synced(static_cast<double>(took) / 1e6, count);
+}
+
 bool Partition::drain_round(std::vector<Append>& batch) {
   const Turn turn = begin_turn(batch);
   if (turn != Turn::ours) return turn != Turn::later;
-  std::vector<std::pair<Append, AppendResult>> waiting;
+  Answers waiting;
   std::optional<Error> failed;
   for (Append& append : batch) {
     AppendResult result;
@@ -188,29 +226,7 @@ bool Partition::drain_round(std::vector<Append>& batch) {
       answer(append, std::move(result));
     }
   }
-  if (!waiting.empty()) {
-    const auto error = failure_of([&] {
-      const std::int64_t begin = monotonic_us();
-      if (failed) throw *failed;
-      log_->sync();
-      unforced_ = false;
-      const std::int64_t end = monotonic_us();
-      host_.synced(static_cast<double>(end - begin) / 1e6, waiting.size());
-      const std::lock_guard lock(append_mutex_);
-      force_group_.ended(waiting.size(), appends_.size(), end - begin, end);
-    });
-    if (error) {
-      if (!failed) host_.warn(&info_, *error);
-      // What the system could not write it may have dropped: nothing more is promised of it.
-      log_.reset();
-      for (auto& [append, result] : waiting) {
-        result = {};
-        result.error = kafka::append_error_of(*error);
-        result.message = error->message();
-      }
-    }
-    for (auto& [append, result] : waiting) answer(append, std::move(result));
-  }
+  if (!waiting.empty()) force_and_answer(std::move(waiting), failed);
   if (unforced_) flush_later();
   return true;
 }

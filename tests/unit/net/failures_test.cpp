@@ -165,6 +165,37 @@ TEST_CASE("a write that is torn is cut back") {
   CHECK(world.fetch() == after);
 }
 
+TEST_CASE("news of a server's own append costs no look at the directory, though nobody reads") {
+  World world;
+  CHECK(world.produce(0).first == kNone);
+  const auto partition = world.served->service().catalog()->find("t")->partition(0);
+  std::atomic<int> listings{0};
+  world.fs.on_call = [&](const DiskCall& call) {
+    if (call.kind == DiskCall::Kind::list) ++listings;
+    return DiskFate::done;
+  };
+  const auto notice = [&](bool listed) {
+    std::promise<void> done;
+    world.served->service().loop().post([&] {
+      partition->noticed(listed);
+      partition->queue().post([&] { done.set_value(); });
+    });
+    done.get_future().wait();
+    return listings.exchange(0);
+  };
+  CHECK(notice(false) == 0);
+  CHECK(notice(true) == 1);
+  // What another writer appended is looked at.
+  const std::string log = world.served->directory() + "/t-0/00000000000000000000.log";
+  Buffer again;
+  again.append(ByteView(as_bytes(read_whole(world.fs, log))));
+  assign_base_offset(again.data(), Offset(1), LeaderEpoch(0));
+  const auto file = world.fs.open(log, OpenMode::write);
+  file->write_at(file->size(), again.view());
+  notice(false);
+  CHECK(world.fetch().first == 2);
+}
+
 TEST_CASE("a commit that cannot be saved is undone in memory, too") {
   for (const auto kind : {DiskCall::Kind::sync, DiskCall::Kind::rename, DiskCall::Kind::write}) {
     World world;
