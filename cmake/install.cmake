@@ -10,6 +10,12 @@ else()
   set(TK_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
 option(TK_PACKAGED "install as a Debian package wants it: compressed pages, a Debian changelog and copyright" OFF)
+# Whoever makes packages for others puts an address there that is read; the default is nobody's.
+set(TK_MAINTAINER "tk authors <tk@localhost.localdomain>" CACHE STRING "who answers for the package: Name <address>")
+# It goes as it is into a control file, a changelog and a command line.
+if(NOT TK_MAINTAINER MATCHES "^[^<>\"$;@\\\n]+ <[^<>\"$;@\\ \n]+@[^<>\"$;@\\ \n]+>$")
+  message(FATAL_ERROR "TK_MAINTAINER must be of the form 'Name <address>', not '${TK_MAINTAINER}'")
+endif()
 
 # Only the executable is installed: an install, or cpack, does not build the tests first.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
@@ -18,6 +24,7 @@ set(TK_SHARE ${PROJECT_BINARY_DIR}/share)
 install(CODE "
   execute_process(COMMAND \"${CMAKE_COMMAND}\" -DTK=$<TARGET_FILE:tk> \"-DOUT=${TK_SHARE}\" -DSOURCE=${PROJECT_SOURCE_DIR}
     -DPACKAGED=${TK_PACKAGED} -DPACKAGE=${TK_PACKAGE} -DVERSION=${PROJECT_VERSION} -DDATE=${TK_DATE}
+    \"-DMAINTAINER=${TK_MAINTAINER}\"
     -P \"${PROJECT_SOURCE_DIR}/cmake/make_share.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
 install(DIRECTORY ${TK_SHARE}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
 install(FILES ${TK_SHARE}/tk.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tk)
@@ -32,7 +39,7 @@ if(TK_PACKAGED)
   set(CPACK_GENERATOR DEB)
   set(CPACK_PACKAGE_NAME ${TK_PACKAGE})
   set(CPACK_PACKAGE_VENDOR "tk authors")
-  set(CPACK_PACKAGE_CONTACT "tk authors <tk@localhost.localdomain>")
+  set(CPACK_PACKAGE_CONTACT "${TK_MAINTAINER}")
   set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Kafka's log on your disk, as a Unix tool")
   set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

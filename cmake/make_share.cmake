@@ -1,4 +1,4 @@
-# cmake -DTK=tk -DOUT=DIR -DSOURCE=DIR [-DPACKAGED=ON -DPACKAGE=NAME -DVERSION=V -DDATE=D] -P make_share.cmake
+# cmake -DTK=tk -DOUT=DIR -DSOURCE=DIR [-DPACKAGED=ON -DPACKAGE=NAME -DVERSION=V -DDATE=D -DMAINTAINER=M] -P make_share.cmake
 # Fills OUT with the manual pages and completions that the executable TK prints, and with the documents' front pages.
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE ${OUT})
@@ -36,7 +36,7 @@ file(WRITE ${OUT}/doc/changelog.Debian "${PACKAGE} (${VERSION}-1) unstable; urge
 
   * Version ${VERSION}; the changelog beside this one says what is new.
 
- -- tk authors <tk@localhost.localdomain>  ${date}
+ -- ${MAINTAINER}  ${date}
 ")
 file(GLOB pages ${OUT}/man1/*.1)
 execute_process(COMMAND gzip -9n ${pages} ${OUT}/doc/changelog ${OUT}/doc/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
@@ -67,8 +67,12 @@ foreach(library liblz4-dev libzstd-dev libsnappy-dev libdeflate-dev zlib1g-dev l
 endforeach()
 file(WRITE ${OUT}/lintian "# Static on purpose: it must run on the host of a broken broker, whatever that has.
 ${PACKAGE}: statically-linked-binary [usr/bin/tk]
-# Made from the source by whoever uses it, not for Debian's archive: there is no address to write to, and no bug to close.
-${PACKAGE}: bogus-mail-host *
-${PACKAGE}: bogus-mail-host-in-debian-changelog *
+# Made from the source by whoever uses it, not for Debian's archive: there is no bug to close.
 ${PACKAGE}: initial-upload-closes-no-bugs *
 ")
+if(MAINTAINER MATCHES "@localhost\\.localdomain>$")
+  file(APPEND ${OUT}/lintian "# Nor is there an address to write to, unless one was given (TK_MAINTAINER).
+${PACKAGE}: bogus-mail-host *
+${PACKAGE}: bogus-mail-host-in-debian-changelog *
+")
+endif()

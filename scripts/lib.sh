@@ -9,7 +9,7 @@ logs=$root/build/logs
 build_packages=(g++ cmake ninja-build ccache pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev liblz4-dev
   libsnappy-dev zlib1g-dev libdeflate-dev libxxhash-dev libboost-dev doctest-dev zstd)
 # The tests need these besides.
-test_packages=(bats clang-format-14 jq xxd python3 python3-kafka python3-lz4 python3-zstandard python3-snappy lz4 strace valgrind
+test_packages=(bats clang-format-14 procps jq xxd python3 python3-kafka python3-lz4 python3-zstandard python3-snappy lz4 strace valgrind
   kcat curl)
 
 say() { printf '%s\n' "$*"; }

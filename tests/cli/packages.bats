@@ -1,37 +1,52 @@
-# What `cmake --install` puts into a tree, from the build that $TK is of: pages and completions say what --help says.
+# What is installed with the executable $TK: by `cmake --install` from the build that it is of, or by the package, if it is
+# the package's. Pages and completions say what --help says.
 load common
+
+# A package has its files below /usr, its pages compressed, and Debian's names for some documents.
+of_package() { [ "$TK" = /usr/bin/tk ] || grep -q '^TK_PACKAGED:BOOL=ON' "$(dirname "$TK")/CMakeCache.txt"; }
 
 setup_file() {
   cd "$BATS_FILE_TMPDIR"
-  local build
+  local build prefix=/usr/local file
   build=$(dirname "$TK")
-  [ -e "$build/cmake_install.cmake" ] && command -v cmake > /dev/null || return 0
-  DESTDIR=$PWD/tree cmake --install "$build" --prefix /usr/local > install.log 2>&1 || { cat install.log; return 1; }
+  ! of_package || prefix=/usr
+  if [ "$TK" = /usr/bin/tk ]; then
+    mkdir tree
+    while read -r file; do [ ! -f "$file" ] || cp --parents "$file" tree; done < <(dpkg-query -L tk-log)
+  elif [ -e "$build/cmake_install.cmake" ] && command -v cmake > /dev/null; then
+    DESTDIR=$PWD/tree cmake --install "$build" --prefix $prefix > install.log 2>&1 || { cat install.log; return 1; }
+  else
+    return 0
+  fi
+  ! of_package || gunzip -r tree
 }
 
 setup() {
   cd "$BATS_FILE_TMPDIR" || return 1
   [ -d tree ] || skip "$TK lies in no build directory"
-  ! grep -q '^TK_PACKAGED:BOOL=ON' "$(dirname "$TK")/CMakeCache.txt" || skip "a build for packages: other places, compressed pages"
-  installed=$BATS_FILE_TMPDIR/tree/usr/local
+  installed=$BATS_FILE_TMPDIR/tree/usr/local zsh=site-functions documents="LICENSE CHANGELOG.md"
+  ! of_package || installed=$BATS_FILE_TMPDIR/tree/usr zsh=vendor-completions documents="copyright changelog changelog.Debian"
 }
 
 commands() { "$TK" --help | sed -n '/^Global options/q; s/^  \([a-z][a-z-]*\( [a-z-]*\)\{0,1\}\)  .*/\1/p' | sed 's/ *$//'; }
 
 @test "everything lies where it is looked for" {
   local file
+  # shellcheck disable=SC2086
   for file in bin/tk share/man/man1/{tk,tk-consume,tk-topics,tk-topics-create}.1 share/bash-completion/completions/tk \
-    share/zsh/site-functions/_tk share/fish/vendor_completions.d/tk.fish share/doc/tk-log/{LICENSE,CHANGELOG.md,README.md,docs/cli.md,docs/formats.md}; do
+    "share/zsh/$zsh/_tk" share/fish/vendor_completions.d/tk.fish $(printf 'share/doc/tk-log/%s ' $documents README.md docs/cli.md docs/formats.md); do
     [ -s "$installed/$file" ] || { echo "missing: $file"; false; }
   done
   equal "$("$installed/bin/tk" --version)" "$("$TK" --version)"
   # Nothing else: no objects, libraries or headers.
-  equal "$(find tree -type f | sed 's|^tree/usr/local/||; s|/.*||' | sort -u | tr '\n' ' ')" "bin share "
+  equal "$(find "$PWD/tree" -type f | sed "s|^$installed/||; s|/.*||" | sort -u | tr '\n' ' ')" "bin share "
 }
 
 @test "the executable is static where the build says so" {
-  grep -q '^TK_STATIC:BOOL=ON' "$(dirname "$TK")/CMakeCache.txt" || skip "a dynamic build"
-  grep -q '^TK_SANITIZE:STRING=$' "$(dirname "$TK")/CMakeCache.txt" || skip "a build with sanitizers"
+  if [ "$TK" != /usr/bin/tk ]; then # a package's always is
+    grep -q '^TK_STATIC:BOOL=ON' "$(dirname "$TK")/CMakeCache.txt" || skip "a dynamic build"
+    grep -q '^TK_SANITIZE:STRING=$' "$(dirname "$TK")/CMakeCache.txt" || skip "a build with sanitizers"
+  fi
   run -1 ldd "$installed/bin/tk"
   contains "$output" "not a dynamic executable"
 }
@@ -82,19 +97,35 @@ commands() { "$TK" --help | sed -n '/^Global options/q; s/^  \([a-z][a-z-]*\( [a
 
 @test "the completions are those that tk prints" {
   "$TK" completion bash | cmp - "$installed/share/bash-completion/completions/tk"
-  "$TK" completion zsh | cmp - "$installed/share/zsh/site-functions/_tk"
+  "$TK" completion zsh | cmp - "$installed/share/zsh/$zsh/_tk"
   "$TK" completion fish | cmp - "$installed/share/fish/vendor_completions.d/tk.fish"
 }
 
 @test "a package's share: compressed pages, Debian's changelog and copyright" {
-  command -v gzip > /dev/null || skip "no gzip"
+  command -v cmake > /dev/null || skip "no cmake"
   cmake -DTK="$TK" -DOUT="$PWD/share" -DSOURCE="$project" -DPACKAGED=ON -DPACKAGE=tk-log -DVERSION=9.8.7 -DDATE=2026-11-30 \
-    -P "$project/cmake/make_share.cmake"
+    "-DMAINTAINER=Ada Lovelace <ada@example.org>" -P "$project/cmake/make_share.cmake"
   [ -z "$(find share/man1 -name '*.1')" ]
   equal "$(zcat share/man1/tk.1.gz | head -n 1)" "$("$TK" help --man tk | head -n 1)"
   equal "$(zcat share/doc/changelog.Debian.gz | head -n 1)" "tk-log (9.8.7-1) unstable; urgency=medium"
+  equal "$(zcat share/doc/changelog.Debian.gz | tail -n 1)" " -- Ada Lovelace <ada@example.org>  Mon, 30 Nov 2026 00:00:00 +0000"
   zcat share/doc/changelog.gz | cmp - "$project/CHANGELOG.md"
   # The licence, word for word.
   equal "$(sed -n '/^ Permission/,$p' share/doc/copyright | sed 's/^ \.$//' | tr -s ' \n' ' ')" \
     " $(sed -n '/^Permission/,$p' "$project/LICENSE" | tr -s ' \n' ' ')"
+}
+
+# The form of a maintainer is Debian's (deb-control(5)).
+@test "a package's maintainer is a setting of the build" {
+  command -v cmake > /dev/null && command -v ninja > /dev/null || skip "no cmake"
+  local configure=(cmake -S "$project" -B build --preset release-static -DTK_TESTS=OFF) name
+  "${configure[@]}" > configure.log 2>&1 || { cat configure.log; false; }
+  contains "$(grep CPACK_PACKAGE_CONTACT build/CPackConfig.cmake)" '"tk authors <tk@localhost.localdomain>"'
+  "${configure[@]}" "-DTK_MAINTAINER=Ada Lovelace <ada@example.org>" > configure.log 2>&1
+  contains "$(grep CPACK_PACKAGE_CONTACT build/CPackConfig.cmake)" '"Ada Lovelace <ada@example.org>"'
+  for name in Ada ada@example.org "Ada <ada>" "Ada <ada@example.org> and others" 'Ada "$X" <ada@example.org>' "$(printf 'Ada\nPriority: required <a@b>')"; do
+    run "${configure[@]}" "-DTK_MAINTAINER=$name"
+    [ "$status" -ne 0 ] || { echo "taken: $name"; false; }
+    contains "$output" "Name <address>"
+  done
 }
