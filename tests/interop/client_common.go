@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 )
 
 func must(err error) {
@@ -38,8 +39,41 @@ func membersOf(step string) int {
 	return 1
 }
 
-func printAll(rows []string) {
-	for _, row := range rows {
+// rows is what the members of a group have read. Where there are two, a rebalance may give one of them what the other
+// has read and not committed yet: then each value counts once.
+type rows struct {
+	lock  sync.Mutex
+	all   []string
+	seen  map[string]bool
+	count int
+}
+
+func rowsOf(step string, count int) *rows {
+	found := &rows{count: count}
+	if membersOf(step) > 1 {
+		found.seen = map[string]bool{}
+	}
+	return found
+}
+
+// take says whether the row is among those that are wanted, and so to be committed, and whether there are enough now.
+func (r *rows) take(row string) (wanted, full bool) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if len(r.all) >= r.count {
+		return false, true
+	}
+	if r.seen == nil || !r.seen[row] {
+		r.all = append(r.all, row)
+	}
+	if r.seen != nil {
+		r.seen[row] = true
+	}
+	return true, len(r.all) >= r.count
+}
+
+func (r *rows) print() {
+	for _, row := range r.all {
 		fmt.Println(row)
 	}
 }

@@ -31,12 +31,10 @@ func main() {
 		must(client.Flush(ctx))
 		client.Close()
 	case "group", "pair":
-		count, members := number(rest[1]), membersOf(step)
-		var rows []string
-		var lock sync.Mutex
+		read := rowsOf(step, number(rest[1]))
 		var all sync.WaitGroup
 		enough, done := context.WithCancel(ctx)
-		for m := 0; m < members; m++ {
+		for m := 0; m < membersOf(step); m++ {
 			client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.ConsumeTopics(topic), kgo.ConsumerGroup(rest[0]), kgo.DisableAutoCommit(),
 				kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.SessionTimeout(6*time.Second), kgo.WithContext(ctx))
 			must(err)
@@ -46,16 +44,14 @@ func main() {
 				defer client.Close()
 				for enough.Err() == nil {
 					fetches := client.PollRecords(enough, 10)
-					lock.Lock()
 					var taken []*kgo.Record
+					full := false
 					fetches.EachRecord(func(record *kgo.Record) {
-						if len(rows) < count {
-							rows = append(rows, string(record.Value))
+						var wanted bool
+						if wanted, full = read.take(string(record.Value)); wanted {
 							taken = append(taken, record)
 						}
 					})
-					full := len(rows) >= count
-					lock.Unlock()
 					if len(taken) > 0 {
 						must(client.CommitRecords(ctx, taken...))
 					}
@@ -66,7 +62,7 @@ func main() {
 			}()
 		}
 		all.Wait()
-		printAll(rows)
+		read.print()
 	case "txn":
 		client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.AllowAutoTopicCreation(), kgo.TransactionalID("tx"))
 		must(err)

@@ -26,13 +26,11 @@ func main() {
 		must(writer.WriteMessages(ctx, messages...))
 		must(writer.Close())
 	case "group", "pair":
-		count, members := number(rest[1]), membersOf(step)
-		var rows []string
-		var lock sync.Mutex
+		read := rowsOf(step, number(rest[1]))
 		var running sync.WaitGroup
 		enough, full := context.WithCancel(ctx)
 		defer full()
-		for m := 0; m < members; m++ {
+		for m := 0; m < membersOf(step); m++ {
 			reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{address}, GroupID: rest[0], Topic: topic, StartOffset: kafka.FirstOffset,
 				SessionTimeout: 6 * time.Second, HeartbeatInterval: time.Second, MaxWait: 200 * time.Millisecond})
 			running.Add(1)
@@ -43,20 +41,18 @@ func main() {
 					if err != nil {
 						break
 					}
-					lock.Lock()
-					if len(rows) < count {
+					wanted, enoughRead := read.take(string(message.Value))
+					if wanted {
 						must(reader.CommitMessages(ctx, message))
-						rows = append(rows, string(message.Value))
 					}
-					if len(rows) == count {
+					if enoughRead {
 						full()
 					}
-					lock.Unlock()
 				}
 				must(reader.Close())
 			}()
 		}
 		running.Wait()
-		printAll(rows)
+		read.print()
 	}
 }

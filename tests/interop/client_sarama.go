@@ -14,26 +14,21 @@ import (
 // handler takes records until there are enough. It commits seldom: coordinator and leader are one connection here, so each commit
 // waits for the fetch before it.
 type handler struct {
-	lock   sync.Mutex
-	rows   []string
-	count  int
+	read   *rows
 	enough context.CancelFunc
 }
 
 func (h *handler) Setup(sarama.ConsumerGroupSession) error   { return nil }
 func (h *handler) Cleanup(sarama.ConsumerGroupSession) error { return nil }
 func (h *handler) take(session sarama.ConsumerGroupSession, message *sarama.ConsumerMessage) bool {
-	h.lock.Lock()
-	defer h.lock.Unlock()
-	if len(h.rows) >= h.count {
-		return false
+	wanted, full := h.read.take(string(message.Value))
+	if wanted {
+		session.MarkMessage(message, "")
 	}
-	h.rows = append(h.rows, string(message.Value))
-	session.MarkMessage(message, "")
-	if len(h.rows) == h.count {
+	if full {
 		h.enough()
 	}
-	return true
+	return wanted
 }
 func (h *handler) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
 	defer session.Commit()
@@ -82,10 +77,9 @@ func main() {
 		config.Consumer.Group.Heartbeat.Interval = time.Second
 		ctx, done := context.WithTimeout(context.Background(), 60*time.Second)
 		defer done()
-		all := &handler{count: number(rest[1]), enough: done}
-		members := membersOf(step)
+		all := &handler{read: rowsOf(step, number(rest[1])), enough: done}
 		var running sync.WaitGroup
-		for m := 0; m < members; m++ {
+		for m := 0; m < membersOf(step); m++ {
 			group, err := sarama.NewConsumerGroup(address, rest[0], config)
 			must(err)
 			running.Add(1)
@@ -100,7 +94,7 @@ func main() {
 			}()
 		}
 		running.Wait()
-		printAll(all.rows)
+		all.read.print()
 	case "txn":
 		config.Producer.Transaction.ID = "tx"
 		producer, err := sarama.NewSyncProducer(address, config)
