@@ -264,21 +264,28 @@ SegmentScanner::Step SegmentScanner::refuse_unit(ScanChunk& chunk, std::size_t& 
   return Step::go_on;
 }
 
-// True if the unit behind one that leaps ahead continues from before the leap.
+// True if a good unit behind one that leaps ahead continues from before the leap. Damaged ones between say
+// nothing, but do not hide it.
 bool SegmentScanner::contradicted(const ScanChunk& chunk, std::size_t at, std::uint64_t size,
                                   const Head& head) {
-  const std::uint64_t next = chunk_position_ + at + size;
-  if (next >= range_.end) return false;
-  std::uint8_t bytes[kHeadBytes];
-  ByteView window = chunk.bytes.view().subspan(at + size);
-  if (window.size() < kHeadBytes) {
-    window = {bytes, file_.read_at(next, {bytes, std::min<std::uint64_t>(kHeadBytes, range_.end - next)})};
+  constexpr int most_damaged = 4;
+  std::uint64_t next = chunk_position_ + at + size;
+  for (int damaged = 0; damaged <= most_damaged && next < range_.end; ++damaged) {
+    std::uint8_t bytes[kHeadBytes];
+    const std::uint64_t in_chunk = next - chunk_position_;
+    ByteView window = in_chunk < chunk.bytes.size() ? chunk.bytes.view().subspan(in_chunk) : ByteView{};
+    if (window.size() < kHeadBytes) {
+      window = {bytes, file_.read_at(next, {bytes, std::min<std::uint64_t>(kHeadBytes, range_.end - next)})};
+    }
+    const Frame frame = frame_unit(window, range_.end - next);
+    if (frame.status != FrameStatus::whole && frame.status != FrameStatus::need_more) return false;
+    if (window.size() < kUnitPrefix) return false;
+    const Head behind = head_of<Head>(window, frame.kind);
+    if (behind.first <= last_ || behind.first > head.last) return false;
+    if (search_.good_unit_at(next, last_)) return true;
+    next += frame.size;
   }
-  const Frame frame = frame_unit(window, range_.end - next);
-  if (frame.status != FrameStatus::whole && frame.status != FrameStatus::need_more) return false;
-  if (window.size() < kUnitPrefix) return false;
-  const Head behind = head_of<Head>(window, frame.kind);
-  return behind.first > last_ && behind.first <= head.last && search_.good_unit_at(next, last_);
+  return false;
 }
 
 bool SegmentScanner::previous_ends_at(std::uint64_t position) const {

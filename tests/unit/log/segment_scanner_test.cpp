@@ -299,6 +299,21 @@ TEST_CASE("checksums are good, offsets are not (R11)") {
   REQUIRE(leap.damage.size() == 1);
   CHECK(leap.damage[0].position + leap.damage[0].size == 138);
   CHECK(leap.damage[0].fault.kind == FaultKind::offset_regression);
+  // A damaged unit between the two does not hide that: nor do several, as long as they have a length.
+  Bytes spoilt = c;
+  spoilt.back() ^= 1;
+  for (std::int64_t between = 1; between <= 3; ++between) {
+    CAPTURE(between);
+    Bytes bytes = a + at_offset(b, 9);
+    for (std::int64_t i = 0; i < between; ++i) bytes = bytes + at_offset(spoilt, 2 + i);
+    const std::size_t rest = bytes.size();
+    bytes = bytes + at_offset(a, 6) + at_offset(a, 7);
+    for (const std::size_t chunk : kChunks) {
+      const Scanned hidden = scan_bytes(bytes, 0, chunk);
+      CHECK(hidden.good ==
+            std::vector<FoundUnit>{{0, a}, {rest, at_offset(a, 6)}, {rest + a.size(), at_offset(a, 7)}});
+    }
+  }
 }
 
 TEST_CASE("offsets must lie within the segment") {
