@@ -364,7 +364,7 @@ void Cluster::save_checkpoints(const Broker& of) {
     const PartitionId number(split.partition.value());
     high_watermarks.push_back({split.topic, number, slot.checkpointed_hw});
     recovery_points.push_back({split.topic, number, slot.durable});
-    const Offset start = slot.replica->log().start();
+    const Offset start = slot.replica->log().known_start();
     if (start > Offset(0)) starts.push_back({split.topic, number, start});
   }
   const std::string directory = broker_directory(of.id);

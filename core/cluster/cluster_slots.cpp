@@ -171,11 +171,13 @@ void Cluster::tell_damage(const FetchRequest& request, std::string_view partitio
   ReplicaLog& log = slot.replica->log();
   if (slot.told_damage || !log.is_open()) return;
   slot.told_damage = true;
-  options_.on_damage(
-      log.damage_at(log.first_damage(request.offset).value_or(request.offset))
-          .hint(fmt::format("'tk replicate-sim {} --step \"scrub {}\"' builds the log anew from "
-                            "another in-sync replica, if there is one",
-                            partition_name, request.leader)));
+  const Offset first = request.offset < log.start()
+                           ? request.offset
+                           : log.first_damage(request.offset).value_or(request.offset);
+  options_.on_damage(log.damage_at(first).hint(
+      fmt::format("'tk replicate-sim {} --step \"scrub {}\"' builds the log anew from "
+                  "another in-sync replica, if there is one",
+                  partition_name, request.leader)));
 }
 
 void Cluster::tell_lost(const PartitionReplica& replica, Offset last, const Error& damage) {

@@ -143,7 +143,12 @@ FetchReply PartitionReplica::handle(const FetchRequest& request) {
     known.number = request.number;
   }
   reply.log_end = log_.end();
-  reply.log_start = log_.start();
+  reply.log_start = log_.known_start();
+  // What a leader lost of its beginning no follower gives up with it.
+  const auto before_start = [&] {
+    return refuse(request.offset < reply.log_start ? ReplicaError::offset_out_of_range
+                                                   : ReplicaError::corrupt_message);
+  };
   reply.high_watermark = memory_.high_watermark;
   if (request.last_epoch != kNoLeaderEpoch) {
     reply.end = log_.epochs().end_offset_for(request.last_epoch, log_.end());
@@ -152,14 +157,14 @@ FetchReply PartitionReplica::handle(const FetchRequest& request) {
       return reply;
     }
     if (reply.end.epoch == kNoLeaderEpoch) return refuse(ReplicaError::offset_out_of_range);
-    if (request.offset < log_.start()) return refuse(ReplicaError::offset_out_of_range);
+    if (request.offset < log_.start()) return before_start();
     if (reply.end.epoch < request.last_epoch || reply.end.offset < request.offset) {
       reply.has_end = reply.diverging = true;
       return reply;
     }
   }
-  if (request.offset > log_.end() || request.offset < log_.start())
-    return refuse(ReplicaError::offset_out_of_range);
+  if (request.offset > log_.end()) return refuse(ReplicaError::offset_out_of_range);
+  if (request.offset < log_.start()) return before_start();
   note_fetch(request);
   maybe_expand_isr(request);
   advance_high_watermark();

@@ -48,6 +48,11 @@ void ReplicaLog::open_whole() {
   const PartitionFiles files = list_partition(fs_, directory_);
   start_ = std::max(options_.start, files.segments.empty() ? log_->log_end() : files.segments.front().base);
   start_ = std::min(start_, log_->log_end());
+  // A deletion says so in leader-epoch-checkpoint before it takes segments (start_at, retention), and in the
+  // log start's checkpoint after.
+  known_start_ = options_.start;
+  if (!epochs().entries().empty()) known_start_ = std::max(known_start_, epochs().entries().front().start);
+  known_start_ = std::min(known_start_, start_);
 }
 
 void ReplicaLog::keep_copy(const Error& damage, std::uint64_t from, std::uint64_t to) {
@@ -171,7 +176,7 @@ void ReplicaLog::restart_at(Offset at) {
     fs_.remove(join_path(directory_, entry.name));
   }
   if (options_.sync != SyncPolicy::never) fs_.sync_directory(directory_);
-  options_.start = at;
+  options_.start = known_start_ = at;
   options_.recovery_point.reset();
   if (was_open) open();
 }
@@ -180,6 +185,7 @@ void ReplicaLog::start_at(Offset start) {
   start = std::min(start, end());
   if (start <= start_) return;
   if (start > log_->active_base() && start == end()) log_->close_active_segment();
+  log_->begins_at(start);
   const PartitionFiles files = list_partition(fs_, directory_);
   for (std::size_t i = 0; i + 1 < files.segments.size() && files.segments[i + 1].base <= start; ++i) {
     const SegmentFile& gone = files.segments[i];
@@ -187,10 +193,9 @@ void ReplicaLog::start_at(Offset start) {
     for (const std::string_view suffix : {kIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix})
       fs_.remove(gone.beside(suffix));
   }
-  start_ = start;
+  start_ = known_start_ = start;
   options_.start = start;
   forget_places();
-  log_->begins_at(start);
 }
 
 // ---- reading
@@ -347,6 +352,7 @@ std::optional<Offset> ReplicaLog::first_damage(Offset from) {
 Error ReplicaLog::damage_at(Offset offset) {
   Error error(ErrorCode::corrupt_message,
               fmt::format("damaged at offset {}: no follower gets further", offset.value()));
+  if (offset < start_) return std::move(error).at(directory_);  // its segment is gone
   StoredUnits unit;
   try {
     read(offset, 1, kLeastRead, unit);

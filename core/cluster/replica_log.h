@@ -67,10 +67,12 @@ class ReplicaLog {
   /// Lets go of the log as a process that dies does: nothing is forced, no index entry written.
   void abandon();
   void set_recovery_point(std::optional<Offset> point) { options_.recovery_point = point; }
-  void set_start(Offset start) { options_.start = start_ = start; }
+  void set_start(Offset start) { options_.start = start_ = known_start_ = start; }
   [[nodiscard]] bool is_open() const { return log_ != nullptr; }
 
   [[nodiscard]] Offset start() const { return start_; }
+  /// Where the log begins by what was deleted on purpose: less than start() if its first segments are lost.
+  [[nodiscard]] Offset known_start() const { return known_start_; }
   [[nodiscard]] Offset end() const { return log_->log_end(); }
   [[nodiscard]] const LeaderEpochs& epochs() const { return log_->epochs(); }
   [[nodiscard]] const ProducerState& producers() { return log_->producers(); }
@@ -149,6 +151,7 @@ class ReplicaLog {
   Options options_;
   std::unique_ptr<PartitionLog> log_;
   Offset start_{0};
+  Offset known_start_{0};
   // Where reads ended: the next of the same reader goes on there.
   std::vector<Place> places_;
   std::size_t next_place_ = 0;

@@ -81,8 +81,10 @@ RetentionPlan retain(Store& store, const TopicInfo& topic, const PartitionInfo& 
   BothRights rights(store, topic, partition);
   RetentionPlan now = plan();
   if (now.takes_active()) rights.log->close_active_segment();
+  // In a cluster that tells a log that was shortened from one that lost segments, so it comes first.
+  if (partition.in_cluster) rights.log->begins_at(now.log_start);
   remove_segments(fs, partition.directory, going(now));
-  rights.log->begins_at(now.log_start);
+  if (!partition.in_cluster) rights.log->begins_at(now.log_start);
   rights.log->close();
   return now;
 }

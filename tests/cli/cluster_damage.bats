@@ -109,11 +109,11 @@ hurt() {
   equal "$(rows '"\(.broker) \(.leo)"')" "1 1 2 1"
 }
 
-# lagging FORMAT: a cluster of 2 in c; broker 1 leads t with 3 records, broker 2 is alive, has none, and is not in sync.
+# lagging FORMAT [CONFIG]: a cluster of 2 in c; broker 1 leads t with 3 records, broker 2 is alive, has none, and is not in sync.
 lagging() {
   rm -rf c
   tk -d c cluster init --brokers 2 -q
-  tk -d c topics create t -p 1 --replicas 2 --format $1 -q
+  tk -d c topics create t -p 1 --replicas 2 --format $1 ${2:-} -q
   tk -d c cluster stop 2
   for record in a b d; do echo $record | tk -d c produce t --acks 1 -q; done
   tk -d c cluster start 2 2>/dev/null
@@ -210,4 +210,31 @@ lagging() {
   equal "$(rows '"\(.broker) \(.leo) \(.in_sync)"')" "1 200 true 2 200 true 3 200 true"
   tk_is 0 verify "$TK_DIR/broker-2"
   cmp "$TK_DIR/broker-1/t-0/$SEGMENT" "$TK_DIR/broker-2/t-0/$SEGMENT"
+}
+
+@test "a leader that lost its first segment takes it from no follower; one that deleted it on purpose does" {
+  for format in json kafka; do
+    lagging $format "-c segment.bytes=128"
+    echo e | tk -d c produce t --acks 1 -q
+    [ "$(segment_files c/broker-1/t-0 | wc -l)" -gt 2 ]
+    tk_is 0 -d c replicate-sim t-0 --rounds 1 --only 2 --json
+    cat c/broker-2/t-0/*.log >before
+    cp -r c d
+    rm c/broker-1/t-0/$SEGMENT
+    tk_is 0 -d c replicate-sim t-0 --rounds 3 --json
+    cat c/broker-2/t-0/*.log >after
+    cmp before after
+    # One that still needs what is lost keeps what it has, and is named.
+    lagging $format "-c segment.bytes=128"
+    rm c/broker-1/t-0/$SEGMENT
+    tk_is 3 -d c replicate-sim t-0 --rounds 3 --json
+    error_is CORRUPT_MESSAGE
+    contains "$stderr" c/broker-1/t-0
+    equal "$(rows 'select(.broker == 2) | "\(.leo) \(.in_sync)"')" "0 false"
+    # On purpose.
+    tk_is 0 -d d replicate-sim t-0 --rounds 2 --json
+    tk_is 0 -d d delete-records t-0=2
+    tk_is 0 -d d replicate-sim t-0 --rounds 2 --json
+    [ ! -e d/broker-2/t-0/$SEGMENT ]
+  done
 }
