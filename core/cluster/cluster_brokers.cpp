@@ -151,7 +151,8 @@ void Cluster::flush(BrokerId id) {
 }
 
 void Cluster::retain(std::string_view partition_name, Offset start) {
-  for (auto& [id, of] : brokers_) {
+  for (auto& entry : brokers_) {
+    Broker& of = entry.second;
     const auto slot = of.slots.find(partition_name);
     if (!of.up || slot == of.slots.end()) continue;
     on_disk_of(of, [&] {
