@@ -19,8 +19,7 @@ int open_inotify() {
 
 }  // namespace
 
-DirectoryEvents::DirectoryEvents(Loop& loop)
-    : loop_(loop), descriptor_(open_inotify()), watch_(loop, descriptor_.get()) {
+DirectoryEvents::DirectoryEvents(Loop& loop) : descriptor_(open_inotify()), watch_(loop, descriptor_.get()) {
   wait();
 }
 

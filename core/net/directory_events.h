@@ -30,7 +30,6 @@ class DirectoryEvents {
   void wait();
   void read();
 
-  Loop& loop_;
   Descriptor descriptor_;
   Loop::Watch watch_;
   std::unordered_map<int, Handler> handlers_;

@@ -359,8 +359,9 @@ void Groups::file_changed(const std::string& file_name) {
   const std::string key = key_of_file_name(file_name);
   if (key.empty()) return;
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, one] : live_) {
-    if (group_key(name) != key) continue;
+  for (const auto& entry : live_) {
+    if (group_key(entry.first) != key) continue;
+    const auto one = entry.second;
     ++one->users;
     one->queue.post([this, one] {
       bool exists = true;

@@ -43,8 +43,9 @@ void Partition::answer(Append& append, AppendResult result) {
 void Partition::answer_all(Answers done) {
   const auto all = std::make_shared<Answers>(std::move(done));
   host_.loop.post([self = shared_from_this(), all] {
-    for (auto& [append, result] : *all) {
-      if (const auto error = failure_of([&] { append.done(result); })) self->host_.warn(&self->info_, *error);
+    for (auto& one : *all) {
+      const auto error = failure_of([&] { one.first.done(one.second); });
+      if (error) self->host_.warn(&self->info_, *error);
     }
   });
 }

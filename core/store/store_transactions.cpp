@@ -26,7 +26,6 @@ std::int64_t highest_id(FileSystem& fs, const PartitionInfo& partition) {
 
 StoreTransactions::StoreTransactions(Store& store, const Clock& clock, Note note)
     : store_(store),
-      clock_(clock),
       note_(std::move(note)),
       topics_(store),
       groups_(store.file_system(), store.directory(), clock, {.lock_wait = store.lock_wait()}),

@@ -30,7 +30,6 @@ class StoreTransactions final : private TransactionLogs {
   [[nodiscard]] Store& store() { return fresh_ ? *fresh_ : store_; }
 
   Store& store_;
-  const Clock& clock_;
   Note note_;
   std::optional<Store> fresh_;
   GroupLogs topics_;

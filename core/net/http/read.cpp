@@ -185,7 +185,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
     std::vector<std::pair<Place, Offset>> wanted;
     for (const Place& place : places_) wanted.emplace_back(place, readable_end(place));
     // Not always the same one first, or a busy partition would keep the others away.
-    std::ranges::rotate(wanted, wanted.begin() + static_cast<std::ptrdiff_t>(turn_++ % wanted.size()));
+    const auto first = wanted.begin() + static_cast<std::ptrdiff_t>(turn_++ % wanted.size());
+    std::rotate(wanted.begin(), first, wanted.end());
     service().workers().post([self = shared_from_this(), reading, wanted = std::move(wanted)] {
       reading->failed = net::failure_of([&] {
         for (const auto& [place, below] : wanted) self->read_one(place, below, *reading);
