@@ -34,7 +34,8 @@ std::vector<std::string> CommandSpec::Option::spellings() const {
     all.emplace_back(each);
     return false;
   });
-  std::ranges::stable_partition(all, [](const std::string& each) { return !each.starts_with("--"); });
+  std::stable_partition(all.begin(), all.end(),
+                        [](const std::string& each) { return !each.starts_with("--"); });
   return all;
 }
 

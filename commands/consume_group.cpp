@@ -122,7 +122,7 @@ GroupSession::Options GroupConsumer::session_options() {
     out.topics.push_back(selection.topic->name);
   }
   std::ranges::sort(out.topics);
-  out.topics.erase(std::ranges::unique(out.topics).begin(), out.topics.end());
+  out.topics.erase(std::unique(out.topics.begin(), out.topics.end()), out.topics.end());
   return out;
 }
 

@@ -73,8 +73,7 @@ void HeartbeatWhile::note(Membership now) {
   if (brought_) {
     for (const TopicPartition& partition : brought_->lost) now.lost.push_back(partition);
     std::ranges::sort(now.lost);
-    const auto [first, last] = std::ranges::unique(now.lost);
-    now.lost.erase(first, last);
+    now.lost.erase(std::unique(now.lost.begin(), now.lost.end()), now.lost.end());
   }
   if (now.expelled) due_.reset();
   brought_ = std::move(now);

@@ -187,7 +187,9 @@ bool same_broker(const DirectoryFacts& a, const DirectoryFacts& b) {
 }
 
 void Verification::compare() {
-  for (const auto& [name, directories] : met_) {
+  for (const auto& met : met_) {
+    const std::string& name = met.first;
+    const std::vector<std::string>& directories = met.second;
     if (stopped()) return;
     if (directories.size() < 2) continue;
     report_.set_partition(name);
@@ -205,7 +207,8 @@ void Verification::compare() {
     std::map<std::string, std::vector<std::string>> clusters;
     for (const std::string& directory : directories)
       clusters[facts_of(parent_path(directory)).cluster_id.value_or("")].push_back(directory);
-    for (const auto& [cluster, replicas] : clusters) {
+    for (const auto& of_one : clusters) {
+      const std::vector<std::string>& replicas = of_one.second;
       if (replicas.size() > 1) attempt([&] { compare_partition(name, replicas); });
     }
   }

@@ -16,7 +16,8 @@ ScenarioConfig scenario_defaults() {
 
 std::optional<std::string> apply_config(const std::vector<std::pair<std::string, std::string>>& config,
                                         ScenarioConfig& to) {
-  for (const auto& [key, value] : config) {
+  for (const auto& setting : config) {
+    const std::string &key = setting.first, &value = setting.second;
     const auto number = parse_int(value);
     const bool on = value == "on" || value == "true";
     const bool is_switch = on || value == "off" || value == "false";
