@@ -24,8 +24,9 @@ struct RescuedUnits {
   std::size_t begin = 0;
 };
 
-/// Looks inside a bad unit for good units with rising offsets above `after` that reach exactly to its end.
-RescuedUnits rescue_units(ByteView bad_unit, Offset after);
+/// Looks inside a bad unit for good units with rising offsets above `after` and below `below` that reach
+/// exactly to its end.
+RescuedUnits rescue_units(ByteView bad_unit, Offset after, Offset below);
 
 /// What a walk may be given to pass several units at once: none.
 struct NoRuns {
@@ -57,7 +58,10 @@ void walk_units(const ScanChunk& chunk, const Stretch& stretch, OnUnit&& on_unit
     }
     std::size_t step = unit.size();
     if (const Fault fault = check_unit(unit, kind)) {
-      step = rescue_units(unit, before).begin;
+      // What was swallowed lies before the unit behind: else an offset would come twice, or go back.
+      const bool is_last = at + unit.size() >= end;
+      const Offset below = is_last ? Offset(INT64_MAX) : Offset(load_be<std::int64_t>(begin + unit.size()));
+      step = rescue_units(unit, before, below).begin;
       on_damage(position, static_cast<std::uint64_t>(step), fault, unit.first(step));
     } else {
       on_unit(unit, kind, position);
