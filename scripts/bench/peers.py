@@ -94,14 +94,15 @@ class Peers:
         return f"{self.tk} -d {self.path(name)} consume t"
 
     def produce(self, options="--format kafka"):
-        """(what to do before, the command): a new topic from the lines."""
+        """(what to do before, the command): a new topic from the lines. Not forced to disk, as a broker does not force, nor
+        the others here."""
         new = self.path("new")
 
         def prepare():
             shutil.rmtree(new, ignore_errors=True)
             self.sh(f"{self.tk} -d {new} topics create t {options} -c segment.bytes=2147483647 -q")
 
-        return prepare, f"{self.tk} -d {new} produce t -q < {self.lines}"
+        return prepare, f"{self.tk} -d {new} produce t -q --sync none < {self.lines}"
 
     # Kafka itself
 

@@ -58,7 +58,8 @@ def table(rows, reference):
         ratio = f"**{number(row['ratio'])}**, {number(low)} to {number(high)}"
         if row["verdict"].startswith("FAIL"):
             ratio = "none"
-        lines.append(f"| {row['row']} {row['what']} | {duration(row['reference_s'])} | {duration(row['tk_s'])} | {ratio} | {bound(row['must'])} | {bound(row['aim'])} | {row['verdict']} |")
+        what = row["what"].replace("|", "\\|")  # a bar would end the cell
+        lines.append(f"| {row['row']} {what} | {duration(row['reference_s'])} | {duration(row['tk_s'])} | {ratio} | {bound(row['must'])} | {bound(row['aim'])} | {row['verdict']} |")
     return lines
 
 

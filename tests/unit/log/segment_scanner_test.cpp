@@ -266,6 +266,23 @@ TEST_CASE("a length that swallows the units behind it gives them back") {
   }
 }
 
+TEST_CASE("what a bad unit swallowed lies before the unit behind it") {
+  // Found by fuzzing: an offset came twice, once from inside of a bad unit.
+  const Bytes a = from_hex(vectors::kA);
+  Bytes bad = at_offset(a, 1);
+  store_be<std::int32_t>(bad.data() + 8, static_cast<std::int32_t>(2 * 69 - kUnitPrefix));
+  for (const std::int64_t inside : {2L, 3L, 1000L}) {
+    const Bytes bytes = a + bad + at_offset(a, inside) + at_offset(a, 3) + at_offset(a, 1000);
+    std::vector<FoundUnit> expected{{0, a}, {207, at_offset(a, 3)}, {276, at_offset(a, 1000)}};
+    if (inside == 2) expected.insert(expected.begin() + 1, {138, at_offset(a, 2)});
+    for (const std::size_t chunk : {1UL, 64UL, 200UL, 300UL, SegmentScanner::kDefaultChunk}) {
+      CAPTURE(inside);
+      CAPTURE(chunk);
+      CHECK(scan_bytes(bytes, 0, chunk).good == expected);
+    }
+  }
+}
+
 TEST_CASE("gaps are no damage (R41), nor are left-out offsets inside a batch (R59)") {
   const Scanned gap = scan_bytes(from_hex(vectors::kA) + from_hex(vectors::kC));
   CHECK(gap.good.size() == 2);
