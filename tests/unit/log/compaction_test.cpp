@@ -163,6 +163,32 @@ TEST_SUITE("log.compaction") {
     }
   }
 
+  TEST_CASE("an empty unit that is the end of the log no more goes, though all records beside it stay") {
+    for (const TopicFormat format : {TopicFormat::kafka, TopicFormat::json}) {
+      CAPTURE(static_cast<int>(format));
+      MemoryFileSystem fs;
+      KeyedLog log(fs, format);
+      log.append("b", "1", vectors::kT);
+      log.append("c", "2", vectors::kT + 1);
+      log.append("a", std::nullopt, vectors::kT + 2);
+      log.roll();
+      compact(fs, forced(log, kNow));
+      compact(fs, forced(log, kNow + 2 * kDay));  // the tombstone goes, its offset stays
+      CHECK(log.read() ==
+            std::vector<KeyedRecord>{{0, "b", "1", vectors::kT}, {1, "c", "2", vectors::kT + 1}});
+      CHECK(open_log_view(fs, kPartition).log_end == Offset(3));
+      const std::uint64_t with_empty = list_partition(fs, kPartition).segments.front().size;
+      for (int i = 0; i < 3; ++i)  // a segment that is joined with no other
+        log.append("k" + std::to_string(i), std::string(60, 'v'), vectors::kT + 10 + i);
+      log.roll();
+      const std::vector<KeyedRecord> all = log.read();
+      compact(fs, forced(log, kNow + 3 * kDay));
+      REQUIRE(list_partition(fs, kPartition).segments.size() >= 3);
+      CHECK(list_partition(fs, kPartition).segments.front().size < with_empty);
+      CHECK(log.read() == all);
+    }
+  }
+
   TEST_CASE("R62: a tombstone gets its horizon at the first cleaning and goes when that is reached") {
     for (const TopicFormat format : {TopicFormat::kafka, TopicFormat::json}) {
       CAPTURE(static_cast<int>(format));
